@@ -1,0 +1,346 @@
+package fsimage
+
+import (
+	"context"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "fsweep/proto/fsimage"
+)
+
+// Type is the kind of an inode.
+type Type uint8
+
+// The kinds of inodes; the numbers are those of the file.
+const (
+	FileType      Type = 1
+	DirectoryType Type = 2
+	SymlinkType   Type = 3
+)
+
+// String gives the name that HDFS uses for the kind.
+func (t Type) String() string {
+	switch t {
+	case FileType:
+		return "FILE"
+	case DirectoryType:
+		return "DIRECTORY"
+	case SymlinkType:
+		return "SYMLINK"
+	}
+	return "UNKNOWN"
+}
+
+// INode is one record of section INODE. Only the part that Type names has a
+// meaning. Slices point into the read buffer or are re-used: they are valid
+// until the callback that received the INode returns.
+type INode struct {
+	Type      Type
+	ID        uint64
+	Name      []byte // last component; empty for the root; any bytes
+	File      INodeFile
+	Directory INodeDirectory
+	Symlink   INodeSymlink
+}
+
+// INodeFile is what an INode of FileType holds.
+type INodeFile struct {
+	Replication        uint32 // 0 in striped files
+	MTimeMs            uint64 // milliseconds since 1970, like all times here
+	ATimeMs            uint64
+	PreferredBlockSize uint64 // bytes
+	Permission         Permission
+	Blocks             []Block
+	StoragePolicy      uint32 // id; 0: unspecified
+	Striped            bool   // erasure coded
+	ECPolicy           uint32 // id, if Striped
+	UnderConstruction  bool
+	UC                 UnderConstruction
+	ACL                []uint32
+	XAttrs             []XAttr
+}
+
+// INodeDirectory is what an INode of DirectoryType holds.
+type INodeDirectory struct {
+	MTimeMs    uint64
+	NSQuota    int64 // inodes; -1 unset; 2^63-1 none
+	DSQuota    int64 // bytes; -1 unset
+	Permission Permission
+	ACL        []uint32
+	XAttrs     []XAttr
+	TypeQuotas []TypeQuota
+}
+
+// INodeSymlink is what an INode of SymlinkType holds.
+type INodeSymlink struct {
+	Permission Permission
+	Target     []byte
+	MTimeMs    uint64
+	ATimeMs    uint64
+}
+
+// Block is one block of a file.
+type Block struct {
+	ID, GenStamp, NumBytes uint64
+}
+
+// UnderConstruction names the writer of an open file.
+type UnderConstruction struct {
+	ClientName, ClientMachine []byte
+}
+
+// XAttr is an extended attribute. Name packs namespace, id of the name in the
+// string table, and more; see [XAttr.Namespace] and [XAttr.NameID].
+type XAttr struct {
+	Name  uint32
+	Value []byte
+}
+
+// TypeQuota is a quota of one storage type in bytes.
+type TypeQuota struct {
+	Type  uint8 // StorageTypeProto
+	Quota uint64
+}
+
+// Permission packs user, group and mode as the file does: user << 40 | group <<
+// 16 | mode, where user and group are ids of the string table.
+type Permission uint64
+
+// User is the owner's id in the string table.
+func (p Permission) User() uint32 { return uint32(p >> 40) }
+
+// Group is the group's id in the string table.
+func (p Permission) Group() uint32 { return uint32(p>>16) & (1<<24 - 1) }
+
+// Mode is the permission bits.
+func (p Permission) Mode() uint16 { return uint16(p) }
+
+// reset empties n and keeps the memory of its slices.
+func (n *INode) reset() {
+	*n = INode{
+		File:      INodeFile{Blocks: n.File.Blocks[:0], ACL: n.File.ACL[:0], XAttrs: n.File.XAttrs[:0]},
+		Directory: INodeDirectory{ACL: n.Directory.ACL[:0], XAttrs: n.Directory.XAttrs[:0], TypeQuotas: n.Directory.TypeQuotas[:0]},
+	}
+}
+
+// UnmarshalINode decodes one INode message into n, re-using n's memory. The
+// slices of n point into b. It accepts and refuses exactly what the generated
+// code for the message does.
+func UnmarshalINode(b []byte, n *INode) error {
+	n.reset()
+	hasID := false
+	for i := 0; i < len(b); {
+		tag, k := field(b, i)
+		if k < 0 {
+			return errWire
+		}
+		i = k
+		var v uint64
+		var sub []byte
+		switch tag {
+		case 1<<3 | wireVarint:
+			if v, i = uvarint(b, i); 1 <= int32(v) && int32(v) <= 3 && i >= 0 {
+				n.Type = Type(v)
+			}
+		case 2<<3 | wireVarint:
+			n.ID, i = uvarint(b, i)
+			hasID = true
+		case 3<<3 | wireBytes:
+			n.Name, i = lenBytes(b, i)
+		case 4<<3 | wireBytes:
+			if sub, i = lenBytes(b, i); i >= 0 {
+				if err := n.File.unmarshal(sub); err != nil {
+					return err
+				}
+			}
+		case 5<<3 | wireBytes:
+			if sub, i = lenBytes(b, i); i >= 0 {
+				if err := n.Directory.unmarshal(sub); err != nil {
+					return err
+				}
+			}
+		case 6<<3 | wireBytes:
+			if sub, i = lenBytes(b, i); i >= 0 {
+				if err := n.Symlink.unmarshal(sub); err != nil {
+					return err
+				}
+			}
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return errWire
+		}
+	}
+	if n.Type == 0 || !hasID {
+		return errRequired
+	}
+	return nil
+}
+
+// unmarshal merges the message b into f: a message that stands twice in a
+// record counts as one, which is what protobuf prescribes.
+func (f *INodeFile) unmarshal(b []byte) error {
+	for i := 0; i < len(b); {
+		tag, k := field(b, i)
+		if k < 0 {
+			return errWire
+		}
+		i = k
+		var v uint64
+		var sub []byte
+		switch tag {
+		case 1<<3 | wireVarint:
+			v, i = uvarint(b, i)
+			f.Replication = uint32(v)
+		case 2<<3 | wireVarint:
+			f.MTimeMs, i = uvarint(b, i)
+		case 3<<3 | wireVarint:
+			f.ATimeMs, i = uvarint(b, i)
+		case 4<<3 | wireVarint:
+			f.PreferredBlockSize, i = uvarint(b, i)
+		case 5<<3 | wireFixed64:
+			v, i = fixed64(b, i)
+			f.Permission = Permission(v)
+		case 6<<3 | wireBytes:
+			if sub, i = lenBytes(b, i); i >= 0 {
+				var blk Block
+				if err := blk.unmarshal(sub); err != nil {
+					return err
+				}
+				f.Blocks = append(f.Blocks, blk)
+			}
+		default:
+			var err error
+			if i, err = f.unmarshalRare(b, i, tag); err != nil {
+				return err
+			}
+		}
+		if i < 0 {
+			return errWire
+		}
+	}
+	return nil
+}
+
+// unmarshalRare reads the fields that few files have.
+func (f *INodeFile) unmarshalRare(b []byte, i int, tag uint64) (int, error) {
+	var v uint64
+	var sub []byte
+	var err error
+	switch tag {
+	case 7<<3 | wireBytes:
+		f.UnderConstruction = true
+		if sub, i = lenBytes(b, i); i >= 0 {
+			err = f.UC.unmarshal(sub)
+		}
+	case 8<<3 | wireBytes:
+		if sub, i = lenBytes(b, i); i >= 0 {
+			f.ACL, err = appendACL(f.ACL, sub)
+		}
+	case 9<<3 | wireBytes:
+		if sub, i = lenBytes(b, i); i >= 0 {
+			f.XAttrs, err = appendXAttrs(f.XAttrs, sub)
+		}
+	case 10<<3 | wireVarint:
+		v, i = uvarint(b, i)
+		f.StoragePolicy = uint32(v)
+	case 11<<3 | wireVarint:
+		// An enum value that the schema does not know counts as absent.
+		if v, i = uvarint(b, i); int32(v) == 0 || int32(v) == 1 {
+			f.Striped = int32(v) == 1
+		}
+	case 12<<3 | wireVarint:
+		v, i = uvarint(b, i)
+		f.ECPolicy = uint32(v)
+	default:
+		i = skip(b, i, tag)
+	}
+	return i, err
+}
+
+func (blk *Block) unmarshal(b []byte) error {
+	const id, genStamp = 1, 2
+	var has uint8
+	for i := 0; i < len(b); {
+		tag, k := field(b, i)
+		if k < 0 {
+			return errWire
+		}
+		i = k
+		switch tag {
+		case 1<<3 | wireVarint:
+			blk.ID, i = uvarint(b, i)
+			has |= id
+		case 2<<3 | wireVarint:
+			blk.GenStamp, i = uvarint(b, i)
+			has |= genStamp
+		case 3<<3 | wireVarint:
+			blk.NumBytes, i = uvarint(b, i)
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return errWire
+		}
+	}
+	if has != id|genStamp {
+		return errRequired
+	}
+	return nil
+}
+
+// INodes decodes section INODE with so many goroutines. For each batch of
+// records fn is called with the number of the goroutine, and calls [Batch.INodes]
+// to see the records; batches are numbered in the order of the file but may be
+// handled out of order. It returns the number of inodes that the section's
+// header announces and the number of records that were there.
+func (im *Image) INodes(ctx context.Context, workers int, fn func(worker int, b *Batch) error) (announced, seen int64, err error) {
+	sec, ok := im.Section(SectionINode)
+	if !ok {
+		return 0, 0, frameError(im.sum.Offset, corruptf("no section %s", SectionINode))
+	}
+	s, err := im.stream(ctx, sec)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.close()
+	h, err := s.inodeHeader()
+	if err != nil {
+		return 0, 0, err
+	}
+	err = s.batches(workers, fn)
+	return int64(h.GetNumInodes()), s.record, err
+}
+
+// inodeHeader reads the section's first message and leaves the stream after it,
+// with records counted from 0 again.
+func (s *stream) inodeHeader() (*pb.INodeSection, error) {
+	var h pb.INodeSection
+	b, _, err := s.fill(make([]byte, 4096))
+	if err == io.EOF {
+		return nil, s.error(0, -1, truncatedf("the section is empty"))
+	} else if err != nil {
+		return nil, err
+	}
+	size, k := uvarint(b.data, 0)
+	end := k + int(size)
+	if err := proto.Unmarshal(b.data[k:end], &h); err != nil {
+		return nil, s.error(0, -1, corruptf("header: %v", err))
+	}
+	s.carry = append(append([]byte(nil), b.data[end:]...), s.carry...)
+	s.offset, s.record, s.seq = int64(end), 0, 0
+	return &h, nil
+}
+
+// INodes decodes every record of the batch into n, in order, and calls fn after
+// each. An error of fn is placed at its record.
+func (b *Batch) INodes(n *INode, fn func(*INode) error) error {
+	return b.each(func(msg []byte) error {
+		if err := UnmarshalINode(msg, n); err != nil {
+			return err
+		}
+		return fn(n)
+	})
+}
