@@ -70,6 +70,7 @@ func (s *stream) readCause(err error) error {
 type Batch struct {
 	Seq    int   // number of the batch in its section, from 0
 	First  int64 // index of its first record in the section
+	count  int
 	data   []byte
 	offset int64
 	s      *stream
@@ -114,7 +115,7 @@ func (s *stream) fill(buf []byte) (*Batch, []byte, error) {
 }
 
 func (s *stream) cut(buf []byte, n, end, count int) *Batch {
-	b := &Batch{Seq: s.seq, First: s.record, data: buf[:end], offset: s.offset, s: s}
+	b := &Batch{Seq: s.seq, First: s.record, count: count, data: buf[:end], offset: s.offset, s: s}
 	s.carry = append(s.carry[:0], buf[end:n]...)
 	s.offset += int64(end)
 	s.record += int64(count)
@@ -151,6 +152,9 @@ func unfinished(b []byte) bool {
 	_, n := protowire.ConsumeVarint(b)
 	return errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF)
 }
+
+// Len is the number of records.
+func (b *Batch) Len() int { return b.count }
 
 // each calls fn for every record of the batch; an error is placed at it.
 func (b *Batch) each(fn func(msg []byte) error) error {

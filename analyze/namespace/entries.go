@@ -1,0 +1,224 @@
+package namespace
+
+import (
+	"context"
+
+	"fsweep/fsimage"
+)
+
+// EntryBatch is a run of consecutive records of the image; see
+// [Tree.EachINode].
+type EntryBatch struct {
+	Seq   int // 0, 1, 2, … in the order of the image
+	b     *fsimage.Batch
+	entry *Entry
+}
+
+// Entry is a live inode. It is valid until the callback that received it
+// returns.
+type Entry struct {
+	INode  *fsimage.INode
+	Parent Dir // NoDir for the root
+	Dir    Dir // NoDir for what is no directory
+
+	t    *Tree
+	base []byte // path of baseOf with a slash
+	of   Dir
+	seen bitSet // by rank, the root last; nil unless records stand twice
+}
+
+// EachINode streams the live inodes past, in so many goroutines. fn is called
+// once for every batch, by one goroutine for each value of worker, and calls
+// [EntryBatch.Each]. Inside a batch inodes come in the order of the image;
+// batches come out of order, but each goroutine's in order.
+func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b *EntryBatch) error) error {
+	if t.duplicate {
+		workers = 1 // the first record of an id counts, and first means in the file
+	}
+	workers = max(workers, 1)
+	entries := make([]Entry, workers)
+	for i := range entries {
+		entries[i] = Entry{INode: new(fsimage.INode), t: t, of: NoDir}
+	}
+	if t.duplicate {
+		entries[0].seen = newBitSet(t.ids.len + 1)
+	}
+	_, _, err := t.im.INodes(ctx, workers, func(w int, b *fsimage.Batch) error {
+		e := &entries[w]
+		return fn(w, &EntryBatch{Seq: b.Seq, b: b, entry: e})
+	})
+	return err
+}
+
+// Each calls fn for every live inode of the batch.
+func (b *EntryBatch) Each(fn func(*Entry) error) error {
+	e := b.entry
+	return b.b.INodes(e.INode, func(n *fsimage.INode) error {
+		if !e.find(n) {
+			return nil
+		}
+		return fn(e)
+	})
+}
+
+// find fills e for an inode; false if it is not live.
+func (e *Entry) find(n *fsimage.INode) bool {
+	t := e.t
+	e.Parent, e.Dir = NoDir, NoDir
+	if n.ID == rootID {
+		e.Dir = t.root
+		return n.Type == fsimage.DirectoryType && !e.repeated(uint32(t.ids.len))
+	}
+	r, ok := t.ids.rank(n.ID)
+	if !ok || e.repeated(r) {
+		return false
+	}
+	if e.Parent = t.parentOf[r]; e.Parent == NoDir || !t.Live(e.Parent) {
+		return false
+	}
+	if n.Type == fsimage.DirectoryType {
+		e.Dir = t.dirOf(n.ID)
+	}
+	return true
+}
+
+func (e *Entry) repeated(r uint32) bool { return e.seen != nil && e.seen.add(r) }
+
+// AppendPath appends the inode's path; see [Tree.AppendPath].
+func (e *Entry) AppendPath(dst []byte) []byte {
+	if e.Parent == NoDir || badName(e.INode.Name) {
+		return e.t.appendInodePath(dst, e)
+	}
+	if e.of != e.Parent {
+		e.of = e.Parent
+		e.base = e.base[:0]
+		if e.Parent != e.t.root {
+			e.base = e.t.AppendPath(e.base, e.Parent)
+		}
+		e.base = append(e.base, '/')
+	}
+	dst = append(dst, e.base...)
+	return append(dst, e.INode.Name...)
+}
+
+func (t *Tree) appendInodePath(dst []byte, e *Entry) []byte {
+	if e.Dir == t.root {
+		return append(dst, '/')
+	}
+	return t.appendChild(dst, e.Parent, e.INode.Name, e.INode.ID)
+}
+
+func (e *Entry) permission() fsimage.Permission {
+	switch e.INode.Type {
+	case fsimage.FileType:
+		return e.INode.File.Permission
+	case fsimage.DirectoryType:
+		return e.INode.Directory.Permission
+	}
+	return e.INode.Symlink.Permission
+}
+
+// Owner is the name of the user who owns the inode.
+func (e *Entry) Owner() string { return e.t.OwnerName(e.permission()) }
+
+// Group is the name of the inode's group.
+func (e *Entry) Group() string { return e.t.GroupName(e.permission()) }
+
+// Mode is the permission bits.
+func (e *Entry) Mode() uint16 { return e.permission().Mode() }
+
+// MTimeMs is the modification time in milliseconds since 1970.
+func (e *Entry) MTimeMs() int64 {
+	switch e.INode.Type {
+	case fsimage.FileType:
+		return int64(e.INode.File.MTimeMs)
+	case fsimage.DirectoryType:
+		return int64(e.INode.Directory.MTimeMs)
+	}
+	return int64(e.INode.Symlink.MTimeMs)
+}
+
+// ATimeMs is the access time in milliseconds since 1970; directories have none,
+// which is 0.
+func (e *Entry) ATimeMs() int64 {
+	switch e.INode.Type {
+	case fsimage.FileType:
+		return int64(e.INode.File.ATimeMs)
+	case fsimage.SymlinkType:
+		return int64(e.INode.Symlink.ATimeMs)
+	}
+	return 0
+}
+
+// Length is the number of bytes of a file, else 0.
+func (e *Entry) Length() int64 {
+	f := file{blocks: e.INode.File.Blocks}
+	return f.length()
+}
+
+// SpaceConsumed is the disk space of a file in bytes as the content summary of
+// its directory has it, blocks that only snapshots hold included; else 0.
+func (e *Entry) SpaceConsumed() int64 {
+	if e.INode.Type != fsimage.FileType {
+		return 0
+	}
+	f := e.t.file(&e.INode.File)
+	if ds := e.t.snaps.files[e.INode.ID]; len(ds) > 0 {
+		return f.vecWithDiffs(ds, false).space
+	}
+	s, _ := f.sums()
+	return s.Space
+}
+
+// StoragePolicy is the name of the storage policy in force, empty if
+// unspecified.
+func (e *Entry) StoragePolicy() string {
+	switch e.INode.Type {
+	case fsimage.DirectoryType:
+		return e.t.StoragePolicy(e.Dir)
+	case fsimage.FileType:
+		if p := knownPolicy(e.INode.File.StoragePolicy); p != unspecified {
+			return policyName(p)
+		}
+		return e.t.StoragePolicy(e.Parent)
+	}
+	return ""
+}
+
+// ECPolicy is the name of the erasure coding policy: a file's own, or the one
+// in force in a directory.
+func (e *Entry) ECPolicy() string {
+	switch e.INode.Type {
+	case fsimage.DirectoryType:
+		return e.t.ECPolicy(e.Dir)
+	case fsimage.FileType:
+		return e.t.FileECPolicy(&e.INode.File)
+	}
+	return ""
+}
+
+// Encrypted tells whether the inode is in an encryption zone.
+func (e *Entry) Encrypted() bool {
+	if e.Dir != NoDir {
+		return e.t.Encrypted(e.Dir)
+	}
+	return e.t.Encrypted(e.Parent)
+}
+
+// ACL lists the entries of the inode's ACL as HDFS writes them, such as
+// user:carol:r-x; nil if it has none.
+func (e *Entry) ACL() []string {
+	if e.INode.Type == fsimage.DirectoryType {
+		return e.t.aclEntries(e.INode.Directory.ACL)
+	}
+	return e.t.aclEntries(e.INode.File.ACL)
+}
+
+// XAttrs lists the names of the inode's extended attributes with their
+// namespaces, such as user.note; nil if it has none.
+func (e *Entry) XAttrs() []string {
+	if e.INode.Type == fsimage.DirectoryType {
+		return e.t.xattrNames(e.INode.Directory.XAttrs)
+	}
+	return e.t.xattrNames(e.INode.File.XAttrs)
+}

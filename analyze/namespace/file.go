@@ -1,0 +1,173 @@
+package namespace
+
+import (
+	"fsweep/fsimage"
+)
+
+// FileSums is what a file adds to the content summary of its directory, in
+// bytes.
+type FileSums struct {
+	Length int64
+	Space  int64 // disk space of all replicas, or with parity
+}
+
+// file is what accounting needs of a file. The NameNode's rules for each figure
+// stand in docs/format/accounting.md.
+type file struct {
+	replication int64
+	blockSize   int64 // preferred
+	blocks      []fsimage.Block
+	striped     bool
+	ec          ecPolicy
+	open        bool
+	policy      uint8 // its own storage policy
+}
+
+func (t *Tree) file(f *fsimage.INodeFile) file {
+	x := file{
+		replication: int64(f.Replication),
+		blockSize:   int64(f.PreferredBlockSize),
+		blocks:      f.Blocks,
+		striped:     f.Striped,
+		open:        f.UnderConstruction,
+		policy:      knownPolicy(f.StoragePolicy),
+	}
+	if f.Striped {
+		x.ec = t.ec[f.ECPolicy]
+	}
+	return x
+}
+
+// length is the sum of the sizes of the current blocks.
+func (f *file) length() int64 {
+	var n int64
+	for i := range f.blocks {
+		n += int64(f.blocks[i].NumBytes)
+	}
+	return n
+}
+
+// charged is the size at which a block counts: that of an open file's last
+// block is the preferred block size, because it may still grow to it.
+func (f *file) charged(i int) int64 {
+	if f.open && i == len(f.blocks)-1 {
+		return f.blockSize
+	}
+	return int64(f.blocks[i].NumBytes)
+}
+
+func (f *file) stripedSpace(i int) int64 {
+	if f.open && i == len(f.blocks)-1 {
+		return f.blockSize * (f.ec.data + f.ec.parity)
+	}
+	return f.ec.space(int64(f.blocks[i].NumBytes))
+}
+
+// sums gives the contribution of a file that no snapshot touches; one is the
+// sum of its charged lengths.
+func (f *file) sums() (s FileSums, one int64) {
+	if f.striped {
+		for i := range f.blocks {
+			s.Length += int64(f.blocks[i].NumBytes)
+			s.Space += f.stripedSpace(i)
+		}
+		return s, 0
+	}
+	for i := range f.blocks {
+		s.Length += int64(f.blocks[i].NumBytes)
+		one += f.charged(i)
+	}
+	s.Space = one * f.replication
+	return s, one
+}
+
+// vec gives the same for sparse sums.
+func (f *file) vec() vec {
+	s, one := f.sums()
+	v := vec{files: 1, length: s.Length, space: s.Space}
+	f.spread(&v, one)
+	return v
+}
+
+// spread charges one bytes in each replica to storage types. Erasure coded
+// files are never charged to any.
+func (f *file) spread(v *vec, one int64) {
+	if f.striped || f.replication <= 0 {
+		return
+	}
+	if f.policy != unspecified {
+		spread(&v.types, f.policy, one, one*f.replication)
+		return
+	}
+	v.one += one
+	v.all += one * f.replication
+}
+
+// vecWithDiffs is the contribution of a file that has diffs, in its current
+// state: every distinct block of the file and its diffs counts once, at the
+// highest replication that the file or a snapshot copy of it has. A deleted
+// file has no replication of its own any more.
+func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
+	v := vec{files: 1, length: f.length()}
+	g := *f
+	if deleted && !f.striped {
+		g.replication = 0
+	}
+	seen := map[uint64]bool{}
+	var one, striped int64
+	for i, b := range f.blocks {
+		if !seen[b.ID] {
+			seen[b.ID] = true
+			one += f.charged(i)
+			striped += f.stripedSpace(i)
+		}
+	}
+	for _, d := range diffs {
+		if d.hasCopy {
+			g.replication = max(g.replication, d.replication)
+		}
+		for _, b := range d.blocks {
+			if !seen[b.ID] {
+				seen[b.ID] = true
+				one += int64(b.NumBytes)
+				striped += f.ec.space(int64(b.NumBytes))
+			}
+		}
+	}
+	if f.striped {
+		v.space = striped
+		return v
+	}
+	v.space = one * g.replication
+	g.spread(&v, one)
+	return v
+}
+
+// vecAt is the contribution of a file with diffs as of a snapshot.
+func (f *file) vecAt(diffs []fileDiff, snapshot uint32) vec {
+	g := *f
+	length := f.length()
+	// Diffs are newest first; the oldest one that is not older than the
+	// snapshot holds its state.
+	for i := len(diffs) - 1; i >= 0; i-- {
+		if diffs[i].snapshot >= snapshot {
+			length = diffs[i].size
+			break
+		}
+	}
+	if f.striped {
+		v := f.vecWithDiffs(diffs, false)
+		// The NameNode adds such a file twice to the namespace.
+		v.length, v.extra = length, 1
+		return v
+	}
+	for i := len(diffs) - 1; i >= 0; i-- {
+		if diffs[i].snapshot >= snapshot && diffs[i].hasCopy {
+			g.replication = diffs[i].replication
+			break
+		}
+	}
+	v := vec{files: 1, length: length, space: length * g.replication}
+	g.spread(&v, length)
+	return v
+}

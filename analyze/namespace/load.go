@@ -1,0 +1,214 @@
+package namespace
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"fsweep/fsimage"
+	pb "fsweep/proto/fsimage"
+)
+
+const rootID = 16385 // INodeId.ROOT_INODE_ID
+
+// Options of [Load].
+type Options struct {
+	// Workers is the number of goroutines that decode (default GOMAXPROCS).
+	Workers int
+	// Progress, if set, is told how many records of a stage are done; total is 0
+	// if unknown. It is called from several goroutines, one at a time.
+	Progress func(stage string, done, total int64)
+	// Observe, if set, is called once for every worker and gives the function
+	// that this worker calls for each live inode, so that sums of any kind need
+	// no pass of their own. The INode is valid during the call only.
+	Observe func(worker int) Observer
+}
+
+// Observer sees a live inode and the directory that it is in (NoDir for the
+// root). Sums are zero for what is not a file.
+type Observer func(parent Dir, n *fsimage.INode, s FileSums)
+
+// Load reads an image. Errors of the file's format wrap those of package
+// fsimage; a tree that contradicts itself is loaded and gives findings.
+func Load(ctx context.Context, im *fsimage.Image, o Options) (*Tree, error) {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	t := &Tree{im: im}
+	if err := t.loadSmall(ctx); err != nil {
+		return nil, err
+	}
+	l := newLoader(t, o)
+	for _, pass := range []func(context.Context) error{l.countChildren, l.collectChildren, l.assignParents} {
+		if err := pass(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.linkDirs(); err != nil {
+		return nil, err
+	}
+	if err := l.readINodes(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.rollUp(); err != nil {
+		return nil, err
+	}
+	l.check()
+	return t, nil
+}
+
+// loadSmall reads all sections but the two large ones.
+func (t *Tree) loadSmall(ctx context.Context) error {
+	ns, err := t.im.NameSystem(ctx)
+	if err != nil {
+		return err
+	}
+	strings, err := t.im.Strings(ctx)
+	if err != nil {
+		return err
+	}
+	ec, err := t.im.ErasureCoding(ctx)
+	if err != nil {
+		return err
+	}
+	snaps, err := loadSnapshots(ctx, t.im)
+	if err != nil {
+		return err
+	}
+	t.nameSystem, t.strings, t.ec, t.snaps = ns, strings, ecPolicies(ec), snaps
+	return t.im.UnderConstruction(ctx, func(*pb.FilesUnderConstructionSection_FileUnderConstructionEntry) error {
+		t.leases++
+		return nil
+	})
+}
+
+// loader holds what is needed only while a tree is made.
+type loader struct {
+	*Tree
+	o        Options
+	counter  *idCounter
+	parents  []uint64 // ids of directories with children, in the order of INODE_DIR
+	children int      // entries of INODE_DIR, references included
+	order    []Dir    // directories with children, each before those above it
+	keep     keepSet
+	created  map[Dir]map[string]bool // names that the diffs of a directory call created
+
+	rootSeen atomic.Bool // a root without children
+	mu       sync.Mutex  // protects what follows, and the tree while empty directories are added
+	locks    [64]sync.Mutex
+	counts   problemCounts
+	progress int64
+}
+
+func newLoader(t *Tree, o Options) *loader {
+	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir]map[string]bool{}}
+	l.keep = newKeepSet(t.snaps.touched())
+	t.kept = map[uint64]*keptINode{}
+	return l
+}
+
+func (l *loader) report(stage string, n, total int64) {
+	if l.o.Progress == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.progress += n
+	l.o.Progress(stage, l.progress, total)
+}
+
+// eachEntry calls fn for every child of every directory in section INODE_DIR,
+// children that are references included, and end after each directory.
+func (l *loader) eachEntry(ctx context.Context, fn func(parent, child uint64) error, end func(parent uint64) error) error {
+	var e fsimage.DirEntry
+	return l.im.Directories(ctx, 1, func(_ int, b *fsimage.Batch) error {
+		return b.Directories(&e, func(e *fsimage.DirEntry) error {
+			for _, c := range e.Children {
+				if err := fn(e.Parent, c); err != nil {
+					return err
+				}
+			}
+			for _, r := range e.RefChildren {
+				if int64(r) >= int64(len(l.snaps.refs)) {
+					return badReference(r, len(l.snaps.refs))
+				}
+				if err := fn(e.Parent, l.snaps.refs[r].id); err != nil {
+					return err
+				}
+			}
+			return end(e.Parent)
+		})
+	})
+}
+
+// countChildren is the first pass over INODE_DIR: which directories have
+// children, and how many ids each chunk of the id set will hold.
+func (l *loader) countChildren(ctx context.Context) error {
+	return l.eachEntry(ctx, func(_, child uint64) error {
+		l.counter.add(child)
+		l.children++
+		return nil
+	}, func(parent uint64) error {
+		l.parents = append(l.parents, parent)
+		return nil
+	})
+}
+
+// collectChildren is the second pass: the set of all ids with a parent.
+func (l *loader) collectChildren(ctx context.Context) error {
+	if l.children >= int(NoDir) {
+		return fmt.Errorf("%w: more than %d inodes", fsimage.ErrUnsupported, uint32(NoDir)-1)
+	}
+	l.ids = newIDSet(l.counter)
+	l.counter = nil
+	err := l.eachEntry(ctx, func(_, child uint64) error {
+		l.ids.add(child)
+		return nil
+	}, func(uint64) error { return nil })
+	if err != nil {
+		return err
+	}
+	l.counts.doubleParent = int64(l.ids.finish(l.children))
+	l.dirSet = idSetOf(l.parents)
+	l.counts.doubleDirectory = int64(len(l.parents) - l.dirSet.len)
+	l.seen = newBitSet(l.ids.len)
+	l.parentOf = make([]Dir, l.ids.len)
+	for i := range l.parentOf {
+		l.parentOf[i] = NoDir
+	}
+	return nil
+}
+
+// assignParents is the third pass: the directory of every id, the first one if
+// an inconsistent image gives several.
+func (l *loader) assignParents(ctx context.Context) error {
+	l.setNumDirs(l.dirSet.len)
+	for d := range Dir(l.numDirs) {
+		*l.parent.at(d) = NoDir
+	}
+	for _, id := range l.parents {
+		d, _ := l.dirSet.rank(id)
+		*l.id.at(Dir(d)) = id
+	}
+	l.parents = nil
+	var last uint64
+	var dir uint32
+	return l.eachEntry(ctx, func(parent, child uint64) error {
+		if parent != last || dir == 0 {
+			last = parent
+			d, _ := l.dirSet.rank(parent)
+			dir = d + 1
+		}
+		r, _ := l.ids.rank(child)
+		switch {
+		case child == rootID || child == parent:
+			l.counts.loop++
+		case l.parentOf[r] == NoDir:
+			l.parentOf[r] = Dir(dir - 1)
+			*l.childCount.at(Dir(dir - 1))++
+		}
+		return nil
+	}, func(uint64) error { return nil })
+}

@@ -1,0 +1,115 @@
+package namespace
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// inodePath is the prefix of the path that HDFS gives every inode beside its
+// ordinary one.
+const inodePath = "/.reserved/.inodes/"
+
+// AppendPath appends the path of d. A directory whose name no client can make
+// or use ("..", or with a slash) has no path of names; its inode path
+// /.reserved/.inodes/<id> stands for it, which HDFS understands too.
+func (t *Tree) AppendPath(dst []byte, d Dir) []byte {
+	if d == t.root {
+		return append(dst, '/')
+	}
+	// Components are put down from the last to the first, each reversed, and all
+	// of it is turned round in the end.
+	start := len(dst)
+	for d != t.root {
+		p := *t.parent.at(d)
+		if t.attr.at(d).flags&flagBadName != 0 || p == NoDir {
+			at := len(dst)
+			dst = append(dst, inodePath...)
+			dst = strconv.AppendUint(dst, t.ID(d), 10)
+			reverse(dst[at:])
+			break
+		}
+		at := len(dst)
+		dst = append(dst, '/')
+		dst = append(dst, t.Name(d)...)
+		reverse(dst[at:])
+		d = p
+	}
+	reverse(dst[start:])
+	return dst
+}
+
+func reverse(b []byte) {
+	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
+		b[i], b[j] = b[j], b[i]
+	}
+}
+
+// appendChild appends the path of the inode with a name and id in d.
+func (t *Tree) appendChild(dst []byte, d Dir, name []byte, id uint64) []byte {
+	if badName(name) {
+		dst = append(dst, inodePath...)
+		return strconv.AppendUint(dst, id, 10)
+	}
+	if d != t.root {
+		dst = t.AppendPath(dst, d)
+	}
+	dst = append(dst, '/')
+	return append(dst, name...)
+}
+
+// FilePath appends the path of the file of an [OpenFile].
+func (t *Tree) FilePath(dst []byte, f OpenFile) []byte {
+	return t.appendChild(dst, f.Parent, f.Name, f.ID)
+}
+
+// badName tells whether a name cannot be a component of a path.
+func badName(name []byte) bool {
+	switch len(name) {
+	case 0:
+		return true
+	case 1, 2:
+		return name[0] == '.' && name[len(name)-1] == '.' || bytes.IndexByte(name, '/') >= 0
+	}
+	return bytes.IndexByte(name, '/') >= 0 || string(name) == ".snapshot"
+}
+
+// Lookup finds the live directory with a path, which must be absolute; an inode
+// path is understood as well.
+func (t *Tree) Lookup(path []byte) (Dir, bool) {
+	if len(path) == 0 || path[0] != '/' {
+		return NoDir, false
+	}
+	d := t.root
+	rest := path
+	if b, ok := bytes.CutPrefix(path, []byte(inodePath)); ok {
+		first, after, _ := bytes.Cut(b, []byte("/"))
+		id, err := strconv.ParseUint(string(first), 10, 64)
+		if err != nil {
+			return NoDir, false
+		}
+		if d = t.dirOf(id); d == NoDir || !t.Live(d) {
+			return NoDir, false
+		}
+		rest = after
+	}
+	for name := range bytes.SplitSeq(rest, []byte("/")) {
+		if len(name) == 0 {
+			continue
+		}
+		if d = t.child(d, name); d == NoDir {
+			return NoDir, false
+		}
+	}
+	return d, true
+}
+
+// child finds a directory in d by name. It looks at all directories: few
+// look-ups are made, and an index would cost every tree memory.
+func (t *Tree) child(d Dir, name []byte) Dir {
+	for c := range Dir(t.NumDirs()) {
+		if *t.parent.at(c) == d && c != d && bytes.Equal(t.Name(c), name) && !badName(name) {
+			return c
+		}
+	}
+	return NoDir
+}

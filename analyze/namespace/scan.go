@@ -1,0 +1,241 @@
+package namespace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fsweep/fsimage"
+)
+
+// emptyDir is the record of a directory without children; they become
+// directories of the tree when the pass is over and their number is known.
+type emptyDir struct {
+	id         uint64
+	permission fsimage.Permission
+	mtime      int64
+	parent     Dir
+	name       uint32
+	quota      int32 // index + 1 in scanner.emptyQuotas
+	attr       attributes
+}
+
+// scanner is one goroutine of the pass over INODE, with sums of its own.
+type scanner struct {
+	l           *loader
+	observe     Observer
+	names       nameWriter
+	slots       []slot
+	types       map[Dir]*TypeSpace // of files with a storage policy of their own
+	empty       [][]emptyDir
+	emptyQuotas []Quota
+	quotas      map[Dir]Quota
+	open        []OpenFile
+	kept        map[uint64]*keptINode
+	ecIDs       map[string]uint16
+	newest      int64
+	counts      problemCounts
+}
+
+// slot collects the sums of one directory until another one needs the slot.
+// Files of one directory mostly lie close together in an image, so few sums go
+// to the shared column each on its own.
+type slot struct {
+	dir Dir
+	sums
+	state uint8
+}
+
+const numSlots = 1 << 11
+
+func newScanner(l *loader, worker int) *scanner {
+	s := &scanner{
+		l: l, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{},
+		quotas: map[Dir]Quota{}, kept: map[uint64]*keptINode{}, ecIDs: map[string]uint16{},
+	}
+	for i := range s.slots {
+		s.slots[i].dir = NoDir
+	}
+	if l.o.Observe != nil {
+		s.observe = l.o.Observe(worker)
+	}
+	return s
+}
+
+// readINodes is the pass over INODE.
+func (l *loader) readINodes(ctx context.Context) error {
+	scanners := make([]*scanner, l.o.Workers)
+	inodes := make([]fsimage.INode, l.o.Workers)
+	for i := range scanners {
+		scanners[i] = newScanner(l, i)
+	}
+	announced, seen, err := l.im.INodes(ctx, l.o.Workers, func(w int, b *fsimage.Batch) error {
+		err := b.INodes(&inodes[w], scanners[w].inode)
+		l.report("inodes", int64(b.Len()), int64(l.ids.len)+1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	l.counts.announced, l.counts.records = announced, seen
+	for _, s := range scanners {
+		s.flush()
+		l.merge(s)
+	}
+	return nil
+}
+
+func (s *scanner) inode(n *fsimage.INode) error {
+	if len(n.Name) > maxNameLen {
+		return fmt.Errorf("%w: inode %d has a name of %d bytes", fsimage.ErrCorrupt, n.ID, len(n.Name))
+	}
+	parent := NoDir
+	if r, ok := s.l.ids.rank(n.ID); ok {
+		if s.l.seen.add(r) {
+			s.counts.duplicate++
+			return nil
+		}
+		parent = s.l.parentOf[r]
+	}
+	switch n.Type {
+	case fsimage.DirectoryType:
+		s.directory(n, parent)
+	case fsimage.FileType:
+		s.file(n, parent)
+	case fsimage.SymlinkType:
+		s.symlink(n, parent)
+	}
+	return nil
+}
+
+func (s *scanner) symlink(n *fsimage.INode, parent Dir) {
+	s.newest = max(s.newest, int64(n.Symlink.MTimeMs), int64(n.Symlink.ATimeMs))
+	if s.keeps(n, parent) {
+		s.keep(n, parent)
+	}
+	if parent == NoDir {
+		return
+	}
+	c := s.slot(parent)
+	c.symlinks++
+	s.live(n, parent, c.state, FileSums{})
+}
+
+func (s *scanner) file(n *fsimage.INode, parent Dir) {
+	l := s.l
+	f := l.file(&n.File)
+	s.newest = max(s.newest, int64(n.File.MTimeMs), int64(n.File.ATimeMs))
+	keeps := s.keeps(n, parent)
+	if keeps {
+		s.keep(n, parent).file = f.clone()
+	}
+	if parent == NoDir {
+		return
+	}
+	c := s.slot(parent)
+	sum, one := f.sums()
+	if keeps {
+		if ds := l.snaps.files[n.ID]; len(ds) > 0 {
+			// Its sums need its diffs and are added when the pass is over.
+			v := f.vecWithDiffs(ds, c.state&stateLive == 0)
+			s.live(n, parent, c.state, FileSums{v.length, v.space})
+			return
+		}
+	}
+	c.files++
+	c.length += sum.Length
+	c.space += sum.Space
+	switch {
+	case f.striped || f.replication <= 0:
+	case f.policy == unspecified:
+		c.one += one
+		c.all += sum.Space
+	default:
+		s.ownPolicy(parent, &f, one)
+	}
+	s.live(n, parent, c.state, sum)
+}
+
+func (s *scanner) ownPolicy(d Dir, f *file, one int64) {
+	t := s.types[d]
+	if t == nil {
+		t = new(TypeSpace)
+		s.types[d] = t
+	}
+	spread(t, f.policy, one, one*f.replication)
+}
+
+// live hands a live inode on and counts what is wrong with it.
+func (s *scanner) live(n *fsimage.INode, parent Dir, state uint8, sum FileSums) {
+	if state&stateLive == 0 {
+		return
+	}
+	if badName(n.Name) {
+		s.counts.badNames.add(n.ID)
+	}
+	if n.Type == fsimage.FileType && n.File.UnderConstruction {
+		s.open = append(s.open, OpenFile{
+			parent, slices.Clone(n.Name), n.ID, sum.Length, int64(n.File.MTimeMs),
+			string(n.File.UC.ClientName), string(n.File.UC.ClientMachine),
+		})
+	}
+	if s.observe != nil {
+		s.observe(parent, n, sum)
+	}
+}
+
+// keeps tells whether snapshots touch an inode: by its id, or because the diffs
+// of its directory name it.
+func (s *scanner) keeps(n *fsimage.INode, parent Dir) bool {
+	if s.l.keep.has(n.ID) {
+		return true
+	}
+	return len(s.l.created) > 0 && parent != NoDir && s.slot(parent).state&stateCreated != 0 && s.l.created[parent][string(n.Name)]
+}
+
+func (s *scanner) keep(n *fsimage.INode, parent Dir) *keptINode {
+	k := &keptINode{name: slices.Clone(n.Name), parent: parent, dir: NoDir, typ: n.Type}
+	if s.kept[n.ID] != nil {
+		s.counts.duplicate++
+	}
+	s.kept[n.ID] = k
+	return k
+}
+
+func (f file) clone() file {
+	f.blocks = slices.Clone(f.blocks)
+	return f
+}
+
+// slot finds the sums of a directory.
+func (s *scanner) slot(d Dir) *slot {
+	c := &s.slots[d%numSlots]
+	if c.dir != d {
+		s.evict(c)
+		*c = slot{dir: d, state: *s.l.state.at(d)}
+	}
+	return c
+}
+
+func (s *scanner) evict(c *slot) {
+	if c.dir == NoDir {
+		return
+	}
+	mu := &s.l.locks[c.dir>>6%64]
+	mu.Lock()
+	to := s.l.sums.at(c.dir)
+	to.length += c.length
+	to.space += c.space
+	to.one += c.one
+	to.all += c.all
+	to.files += c.files
+	to.symlinks += c.symlinks
+	mu.Unlock()
+}
+
+func (s *scanner) flush() {
+	for i := range s.slots {
+		s.evict(&s.slots[i])
+		s.slots[i].dir = NoDir
+	}
+}

@@ -1,0 +1,59 @@
+package namespace
+
+import "sync/atomic"
+
+// bitSet is a set of small numbers that several goroutines may add to.
+type bitSet []uint32
+
+func newBitSet(n int) bitSet { return make(bitSet, (n+31)/32) }
+
+// add adds i and tells whether it was there already.
+func (b bitSet) add(i uint32) bool {
+	w, m := &b[i/32], uint32(1)<<(i%32)
+	if atomic.LoadUint32(w)&m != 0 {
+		return true
+	}
+	return atomic.OrUint32(w, m)&m != 0
+}
+
+func (b bitSet) has(i uint32) bool { return b[i/32]>>(i%32)&1 == 1 }
+
+// keepSet holds the few inodes that must be kept whole; a small filter answers
+// for nearly all others.
+type keepSet struct {
+	ids    map[uint64]struct{}
+	filter []uint64
+	shift  uint
+}
+
+func newKeepSet(ids []uint64) keepSet {
+	k := keepSet{}
+	if len(ids) == 0 {
+		return k
+	}
+	bits := uint(10)
+	for 1<<bits < 16*len(ids) && bits < 30 {
+		bits++
+	}
+	k.ids, k.filter, k.shift = make(map[uint64]struct{}, len(ids)), make([]uint64, 1<<bits/64), 64-bits
+	for _, id := range ids {
+		k.ids[id] = struct{}{}
+		h := k.hash(id)
+		k.filter[h/64] |= 1 << (h % 64)
+	}
+	return k
+}
+
+// hash spreads consecutive ids; the factor is 2^64 divided by the golden ratio.
+func (k *keepSet) hash(id uint64) uint64 { return id * 0x9e3779b97f4a7c15 >> k.shift }
+
+func (k *keepSet) has(id uint64) bool {
+	if k.filter == nil {
+		return false
+	}
+	if h := k.hash(id); k.filter[h/64]>>(h%64)&1 == 0 {
+		return false
+	}
+	_, ok := k.ids[id]
+	return ok
+}

@@ -1,0 +1,170 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fsweep/fsimage"
+	pb "fsweep/proto/fsimage"
+)
+
+// snapshotState is what an image says about snapshots: who has diffs, and which
+// inodes are reached by references. It is read before the inodes, because it
+// tells which of them must be kept.
+type snapshotState struct {
+	dirs          map[uint64][]dirDiff  // newest first
+	files         map[uint64][]fileDiff // newest first
+	refs          []reference
+	snapshottable []uint64
+	roots         map[uint64][]Snapshot // by snapshottable directory, in the order of the image
+	snapshots     int64
+}
+
+type dirDiff struct {
+	snapshot uint32
+	created  [][]byte // names
+	deleted  []entry
+}
+
+type fileDiff struct {
+	snapshot    uint32
+	hasCopy     bool
+	size        int64
+	replication int64 // of the copy
+	blocks      []fsimage.Block
+}
+
+// entry is a child of a directory: an inode, or a reference to one.
+type entry struct {
+	id  uint64
+	ref int32 // position in refs, -1 for a plain child
+}
+
+// reference is how an inode is reached that was renamed after a snapshot was
+// taken: under its old name (WithName), by that snapshot only, or at its new
+// place (DstReference).
+type reference struct {
+	id       uint64
+	name     []byte // of a WithName reference
+	withName bool
+	last     uint32 // a WithName reference shows the inode as of this snapshot
+}
+
+// Snapshot is one snapshot of a directory.
+type Snapshot struct {
+	ID      uint32
+	Name    []byte
+	MTimeMs int64 // of the directory when the snapshot was taken
+}
+
+func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, error) {
+	s := &snapshotState{dirs: map[uint64][]dirDiff{}, files: map[uint64][]fileDiff{}, roots: map[uint64][]Snapshot{}}
+	err := im.References(ctx, func(r *pb.INodeReferenceSection_INodeReference) error {
+		s.refs = append(s.refs, reference{
+			id: r.GetReferredId(), name: r.GetName(), withName: r.DstSnapshotId == nil, last: r.GetLastSnapshotId(),
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	h, err := im.Snapshots(ctx, func(p *pb.SnapshotSection_Snapshot) error {
+		id := p.GetRoot().GetId()
+		s.roots[id] = append(s.roots[id], Snapshot{
+			p.GetSnapshotId(), p.GetRoot().GetName(), int64(p.GetRoot().GetDirectory().GetModificationTime()),
+		})
+		s.snapshots++
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.snapshottable = h.GetSnapshottableDir()
+	err = im.SnapshotDiffs(ctx, fsimage.Diffs{
+		File: func(id uint64, d *pb.SnapshotDiffSection_FileDiff) error {
+			s.files[id] = append(s.files[id], newFileDiff(d))
+			return nil
+		},
+		Directory: func(id uint64, d *pb.SnapshotDiffSection_DirectoryDiff, created [][]byte) error {
+			x := dirDiff{snapshot: d.GetSnapshotId(), created: created}
+			for _, c := range d.GetDeletedINode() {
+				x.deleted = append(x.deleted, entry{c, -1})
+			}
+			for _, r := range d.GetDeletedINodeRef() {
+				if int64(r) >= int64(len(s.refs)) {
+					return badReference(r, len(s.refs))
+				}
+				x.deleted = append(x.deleted, entry{s.refs[r].id, int32(r)})
+			}
+			s.dirs[id] = append(s.dirs[id], x)
+			return nil
+		},
+	})
+	return s, err
+}
+
+func badReference(r uint32, n int) error {
+	return fmt.Errorf("%w: reference %d of %d", fsimage.ErrCorrupt, r, n)
+}
+
+func newFileDiff(d *pb.SnapshotDiffSection_FileDiff) fileDiff {
+	x := fileDiff{
+		snapshot: d.GetSnapshotId(), size: int64(d.GetFileSize()),
+		hasCopy: d.GetSnapshotCopy() != nil, replication: int64(d.GetSnapshotCopy().GetReplication()),
+	}
+	for _, b := range d.GetBlocks() {
+		x.blocks = append(x.blocks, fsimage.Block{ID: b.GetBlockId(), GenStamp: b.GetGenStamp(), NumBytes: b.GetNumBytes()})
+	}
+	return x
+}
+
+// touched lists the inodes that the second pass must keep whole: those with
+// diffs, those in deleted lists and those that references lead to.
+func (s *snapshotState) touched() []uint64 {
+	var ids []uint64
+	for id := range s.files {
+		ids = append(ids, id)
+	}
+	for id, ds := range s.dirs {
+		ids = append(ids, id)
+		for _, d := range ds {
+			for _, e := range d.deleted {
+				ids = append(ids, e.id)
+			}
+		}
+	}
+	for _, r := range s.refs {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+// createdNames gives the names that a directory's diffs call created.
+func createdNames(ds []dirDiff) map[string]bool {
+	var m map[string]bool
+	for _, d := range ds {
+		for _, n := range d.created {
+			if m == nil {
+				m = map[string]bool{}
+			}
+			m[string(n)] = true
+		}
+	}
+	return m
+}
+
+// keptINode is a file, symlink or directory that snapshots touch.
+type keptINode struct {
+	name   []byte
+	parent Dir // current one, NoDir if none
+	dir    Dir // if it is a directory
+	typ    fsimage.Type
+	file   file // if it is a file
+}
+
+var errDeep = errors.New("directories are nested too deeply")
+
+// maxDepth bounds the nesting of directories. A path has at most 8,000
+// characters when it is made; renames can bring a subtree somewhat deeper.
+const maxDepth = 16384
