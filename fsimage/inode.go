@@ -42,6 +42,8 @@ type INode struct {
 	File      INodeFile
 	Directory INodeDirectory
 	Symlink   INodeSymlink
+
+	has uint8
 }
 
 // INodeFile is what an INode of FileType holds.
@@ -116,13 +118,28 @@ func (p Permission) Group() uint32 { return uint32(p>>16) & (1<<24 - 1) }
 // Mode is the permission bits.
 func (p Permission) Mode() uint16 { return uint16(p) }
 
-// reset empties n and keeps the memory of its slices.
+// reset empties n and keeps the memory of its slices. A part that the last
+// record did not have is empty already.
 func (n *INode) reset() {
-	*n = INode{
-		File:      INodeFile{Blocks: n.File.Blocks[:0], ACL: n.File.ACL[:0], XAttrs: n.File.XAttrs[:0]},
-		Directory: INodeDirectory{ACL: n.Directory.ACL[:0], XAttrs: n.Directory.XAttrs[:0], TypeQuotas: n.Directory.TypeQuotas[:0]},
+	n.Type, n.ID, n.Name = 0, 0, nil
+	if n.has&hasFile != 0 {
+		n.File = INodeFile{Blocks: n.File.Blocks[:0], ACL: n.File.ACL[:0], XAttrs: n.File.XAttrs[:0]}
 	}
+	if n.has&hasDirectory != 0 {
+		n.Directory = INodeDirectory{ACL: n.Directory.ACL[:0], XAttrs: n.Directory.XAttrs[:0], TypeQuotas: n.Directory.TypeQuotas[:0]}
+	}
+	if n.has&hasSymlink != 0 {
+		n.Symlink = INodeSymlink{}
+	}
+	n.has = 0
 }
+
+// The parts of an INode that may hold something.
+const (
+	hasFile = 1 << iota
+	hasDirectory
+	hasSymlink
+)
 
 // UnmarshalINode decodes one INode message into n, re-using n's memory. The
 // slices of n point into b. It accepts and refuses exactly what the generated
@@ -150,18 +167,21 @@ func UnmarshalINode(b []byte, n *INode) error {
 			n.Name, i = lenBytes(b, i)
 		case 4<<3 | wireBytes:
 			if sub, i = lenBytes(b, i); i >= 0 {
+				n.has |= hasFile
 				if err := n.File.unmarshal(sub); err != nil {
 					return err
 				}
 			}
 		case 5<<3 | wireBytes:
 			if sub, i = lenBytes(b, i); i >= 0 {
+				n.has |= hasDirectory
 				if err := n.Directory.unmarshal(sub); err != nil {
 					return err
 				}
 			}
 		case 6<<3 | wireBytes:
 			if sub, i = lenBytes(b, i); i >= 0 {
+				n.has |= hasSymlink
 				if err := n.Symlink.unmarshal(sub); err != nil {
 					return err
 				}
