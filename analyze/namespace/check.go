@@ -75,13 +75,7 @@ func (l *loader) hasSnapshots() bool {
 // directories that nothing leads to.
 func (l *loader) checkRecords() {
 	var dangling, unreachable, childless idList
-	known := 0
-	for r := range uint32(l.ids.len) {
-		if l.seen.has(r) {
-			known++
-		}
-	}
-	dangling.n = int64(l.ids.len - known)
+	dangling.n = int64(l.ids.len - l.seen.len())
 	for d := range Dir(l.dirSet.len) {
 		if !l.dirSeen.has(uint32(d)) {
 			childless.add(l.ID(d))

@@ -3,6 +3,7 @@ package namespace
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // idSet is a set of inode ids with ranks: the position of an id among the
@@ -125,7 +126,10 @@ func (s *idSet) chunk(id uint64) (int, bool) {
 
 // add adds an id that was counted. Not after finish.
 func (s *idSet) add(id uint64) {
-	i, _ := s.chunk(id)
+	i, ok := s.chunk(id)
+	if !ok {
+		return // the file changed between the passes; the checksum tells
+	}
 	c := &s.chunks[i]
 	low := uint16(id)
 	if c.bitmap {
@@ -134,6 +138,21 @@ func (s *idSet) add(id uint64) {
 	}
 	s.array[c.at+c.n] = low
 	c.n++
+}
+
+// addShared is add for several goroutines at once.
+func (s *idSet) addShared(id uint64) {
+	i, ok := s.chunk(id)
+	if !ok {
+		return
+	}
+	c := &s.chunks[i]
+	low := uint16(id)
+	if c.bitmap {
+		atomic.OrUint64(&s.bitmap[int(c.at)*chunkWords+int(low>>6)], 1<<(low&63))
+		return
+	}
+	s.array[c.at+atomic.AddUint32(&c.n, 1)-1] = low
 }
 
 // finish sorts and ranks. It returns how many ids were added more than once;

@@ -119,26 +119,21 @@ func (l *loader) report(stage string, n, total int64) {
 	l.o.Progress(stage, l.progress, total)
 }
 
-// eachEntry calls fn for every child of every directory in section INODE_DIR,
-// children that are references included, and end after each directory.
-func (l *loader) eachEntry(ctx context.Context, fn func(parent, child uint64) error, end func(parent uint64) error) error {
-	var e fsimage.DirEntry
-	return l.im.Directories(ctx, 1, func(_ int, b *fsimage.Batch) error {
-		return b.Directories(&e, func(e *fsimage.DirEntry) error {
-			for _, c := range e.Children {
-				if err := fn(e.Parent, c); err != nil {
-					return err
-				}
-			}
+// dirPass runs one pass over section INODE_DIR. Each worker calls fn, with its
+// number, for every directory, after it replaced children that are references
+// by what they refer to: all children are in e.Children then.
+func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e *fsimage.DirEntry)) error {
+	entries := make([]fsimage.DirEntry, workers)
+	return l.im.Directories(ctx, workers, func(w int, b *fsimage.Batch) error {
+		return b.Directories(&entries[w], func(e *fsimage.DirEntry) error {
 			for _, r := range e.RefChildren {
 				if int64(r) >= int64(len(l.snaps.refs)) {
 					return badReference(r, len(l.snaps.refs))
 				}
-				if err := fn(e.Parent, l.snaps.refs[r].id); err != nil {
-					return err
-				}
+				e.Children = append(e.Children, l.snaps.refs[r].id)
 			}
-			return end(e.Parent)
+			fn(w, e)
+			return nil
 		})
 	})
 }
@@ -146,14 +141,30 @@ func (l *loader) eachEntry(ctx context.Context, fn func(parent, child uint64) er
 // countChildren is the first pass over INODE_DIR: which directories have
 // children, and how many ids each chunk of the id set will hold.
 func (l *loader) countChildren(ctx context.Context) error {
-	return l.eachEntry(ctx, func(_, child uint64) error {
-		l.counter.add(child)
-		l.children++
-		return nil
-	}, func(parent uint64) error {
-		l.parents = append(l.parents, parent)
-		return nil
+	type part struct {
+		ids      *idCounter
+		parents  []uint64
+		children int
+	}
+	parts := make([]part, l.o.Workers)
+	for i := range parts {
+		parts[i].ids = newIDCounter()
+	}
+	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
+		p := &parts[w]
+		p.parents = append(p.parents, e.Parent)
+		p.children += len(e.Children)
+		for _, id := range e.Children {
+			p.ids.add(id)
+		}
 	})
+	for i := range parts {
+		l.counter.merge(parts[i].ids)
+		l.parents = append(l.parents, parts[i].parents...)
+		l.children += parts[i].children
+		parts[i] = part{}
+	}
+	return err
 }
 
 // collectChildren is the second pass: the set of all ids with a parent.
@@ -163,10 +174,15 @@ func (l *loader) collectChildren(ctx context.Context) error {
 	}
 	l.ids = newIDSet(l.counter)
 	l.counter = nil
-	err := l.eachEntry(ctx, func(_, child uint64) error {
-		l.ids.add(child)
-		return nil
-	}, func(uint64) error { return nil })
+	add := l.ids.add
+	if l.o.Workers > 1 {
+		add = l.ids.addShared
+	}
+	err := l.dirPass(ctx, l.o.Workers, func(_ int, e *fsimage.DirEntry) {
+		for _, id := range e.Children {
+			add(id)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -181,8 +197,9 @@ func (l *loader) collectChildren(ctx context.Context) error {
 	return nil
 }
 
-// assignParents is the third pass: the directory of every id, the first one if
-// an inconsistent image gives several.
+// assignParents is the third pass: the directory of every id. Where an
+// inconsistent image gives several, the first one in the file counts, and only
+// then the order of the pass matters.
 func (l *loader) assignParents(ctx context.Context) error {
 	l.setNumDirs(l.dirSet.len)
 	for d := range Dir(l.numDirs) {
@@ -193,22 +210,28 @@ func (l *loader) assignParents(ctx context.Context) error {
 		*l.id.at(Dir(d)) = id
 	}
 	l.parents = nil
-	var last uint64
-	var dir uint32
-	return l.eachEntry(ctx, func(parent, child uint64) error {
-		if parent != last || dir == 0 {
-			last = parent
-			d, _ := l.dirSet.rank(parent)
-			dir = d + 1
+	workers := l.o.Workers
+	if l.counts.doubleParent > 0 || l.counts.doubleDirectory > 0 {
+		workers = 1
+	}
+	loops := make([]int64, workers)
+	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
+		r, _ := l.dirSet.rank(e.Parent)
+		dir, n := Dir(r), uint32(0)
+		for _, id := range e.Children {
+			r, _ := l.ids.rank(id)
+			switch {
+			case id == rootID || id == e.Parent:
+				loops[w]++
+			case l.parentOf[r] == NoDir:
+				l.parentOf[r] = dir
+				n++
+			}
 		}
-		r, _ := l.ids.rank(child)
-		switch {
-		case child == rootID || child == parent:
-			l.counts.loop++
-		case l.parentOf[r] == NoDir:
-			l.parentOf[r] = Dir(dir - 1)
-			*l.childCount.at(Dir(dir - 1))++
-		}
-		return nil
-	}, func(uint64) error { return nil })
+		*l.childCount.at(dir) += n
+	})
+	for _, n := range loops {
+		l.counts.loop += n
+	}
+	return err
 }

@@ -1,6 +1,9 @@
 package namespace
 
-import "sync/atomic"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // bitSet is a set of small numbers that several goroutines may add to.
 type bitSet []uint32
@@ -14,6 +17,15 @@ func (b bitSet) add(i uint32) bool {
 		return true
 	}
 	return atomic.OrUint32(w, m)&m != 0
+}
+
+// len counts the members.
+func (b bitSet) len() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount32(w)
+	}
+	return n
 }
 
 func (b bitSet) has(i uint32) bool { return b[i/32]>>(i%32)&1 == 1 }
