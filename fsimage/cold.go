@@ -10,8 +10,9 @@ import (
 	pb "fsweep/proto/fsimage"
 )
 
-// The sections that are small, decoded by generated code. Messages handed to a
-// callback are its own to keep.
+// The sections that are small, decoded by generated code. A message handed to a
+// callback is re-used for the next record; slices of bytes in it are not, the
+// callback may keep those.
 
 // decode reads the next message of the section into m.
 func (r *records) decode(m proto.Message) error {
@@ -65,8 +66,8 @@ func until[M any, P interface {
 	*M
 	proto.Message
 }](r *records, fn func(P) error) error {
+	m := P(new(M))
 	for {
-		m := P(new(M))
 		if err := r.decode(m); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -120,8 +121,8 @@ func (im *Image) Snapshots(ctx context.Context, fn func(*pb.SnapshotSection_Snap
 		if err := r.must(h, "the header"); err != nil {
 			return err
 		}
+		m := new(pb.SnapshotSection_Snapshot)
 		for range h.GetNumSnapshots() {
-			m := new(pb.SnapshotSection_Snapshot)
 			if err := r.must(m, "a snapshot"); err != nil {
 				return err
 			}

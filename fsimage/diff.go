@@ -11,10 +11,11 @@ import (
 // Diffs receives what section SNAPSHOT_DIFF holds, in the order of the file: an
 // inode's diffs follow each other, the newest first.
 type Diffs struct {
-	// File is called for every diff of a file. The message is the callee's.
+	// File is called for every diff of a file. The message is re-used; slices of
+	// bytes in it are not.
 	File func(inode uint64, d *pb.SnapshotDiffSection_FileDiff) error
 	// Directory is called for every diff of a directory, with the names that
-	// were created after the snapshot. Message and names are the callee's.
+	// were created after the snapshot. Message and slice of names are re-used.
 	Directory func(inode uint64, d *pb.SnapshotDiffSection_DirectoryDiff, created [][]byte) error
 }
 
@@ -22,15 +23,16 @@ type Diffs struct {
 // lack.
 func (im *Image) SnapshotDiffs(ctx context.Context, fn Diffs) error {
 	return im.section(ctx, SectionSnapshotDiff, func(r *records) error {
+		d := diffReader{records: r, fn: fn}
 		for {
-			e := new(pb.SnapshotDiffSection_DiffEntry)
+			e := &d.entry
 			if err := r.decode(e); errors.Is(err, io.EOF) {
 				return nil
 			} else if err != nil {
 				return err
 			}
 			for range e.GetNumOfDiff() {
-				if err := readDiff(r, e, fn); err != nil {
+				if err := d.read(); err != nil {
 					return err
 				}
 			}
@@ -38,25 +40,33 @@ func (im *Image) SnapshotDiffs(ctx context.Context, fn Diffs) error {
 	})
 }
 
-func readDiff(r *records, e *pb.SnapshotDiffSection_DiffEntry, fn Diffs) error {
-	if e.GetType() == pb.SnapshotDiffSection_DiffEntry_FILEDIFF {
-		d := new(pb.SnapshotDiffSection_FileDiff)
-		if err := r.must(d, "a file diff"); err != nil {
+// diffReader holds the messages that are re-used.
+type diffReader struct {
+	*records
+	fn      Diffs
+	entry   pb.SnapshotDiffSection_DiffEntry
+	file    pb.SnapshotDiffSection_FileDiff
+	dir     pb.SnapshotDiffSection_DirectoryDiff
+	name    pb.SnapshotDiffSection_CreatedListEntry
+	created [][]byte
+}
+
+func (r *diffReader) read() error {
+	if r.entry.GetType() == pb.SnapshotDiffSection_DiffEntry_FILEDIFF {
+		if err := r.must(&r.file, "a file diff"); err != nil {
 			return err
 		}
-		return r.error(fn.File(e.GetInodeId(), d))
+		return r.error(r.fn.File(r.entry.GetInodeId(), &r.file))
 	}
-	d := new(pb.SnapshotDiffSection_DirectoryDiff)
-	if err := r.must(d, "a directory diff"); err != nil {
+	if err := r.must(&r.dir, "a directory diff"); err != nil {
 		return err
 	}
-	var created [][]byte // grows with the records, not with the announced size
-	for range d.GetCreatedListSize() {
-		c := new(pb.SnapshotDiffSection_CreatedListEntry)
-		if err := r.must(c, "a created name"); err != nil {
+	r.created = r.created[:0] // grows with the records, not with the announced size
+	for range r.dir.GetCreatedListSize() {
+		if err := r.must(&r.name, "a created name"); err != nil {
 			return err
 		}
-		created = append(created, c.GetName())
+		r.created = append(r.created, r.name.GetName())
 	}
-	return r.error(fn.Directory(e.GetInodeId(), d, created))
+	return r.error(r.fn.Directory(r.entry.GetInodeId(), &r.dir, r.created))
 }

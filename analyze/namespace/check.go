@@ -82,7 +82,7 @@ func (l *loader) checkRecords() {
 		}
 	}
 	for d := range Dir(l.numDirs) {
-		if l.Parent(d) == NoDir && d != l.root && l.attr.at(d).flags&flagRecord != 0 && l.kept[l.ID(d)] == nil {
+		if l.Parent(d) == NoDir && d != l.root && l.attr.at(d).flags&flagRecord != 0 && l.kept.get(l.ID(d)) == nil {
 			unreachable.add(l.ID(d))
 		}
 	}

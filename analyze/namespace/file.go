@@ -14,11 +14,11 @@ type FileSums struct {
 // file is what accounting needs of a file. The NameNode's rules for each figure
 // stand in docs/format/accounting.md.
 type file struct {
+	blocks      []fsimage.Block
+	ec          *ecPolicy // if striped
 	replication int64
 	blockSize   int64 // preferred
-	blocks      []fsimage.Block
 	striped     bool
-	ec          ecPolicy
 	open        bool
 	policy      uint8 // its own storage policy
 }
@@ -33,7 +33,9 @@ func (t *Tree) file(f *fsimage.INodeFile) file {
 		policy:      knownPolicy(f.StoragePolicy),
 	}
 	if f.Striped {
-		x.ec = t.ec[f.ECPolicy]
+		if x.ec = t.ec[f.ECPolicy]; x.ec == nil {
+			x.ec = &ecPolicy{} // one that the image does not define: no parity is known
+		}
 	}
 	return x
 }
@@ -118,8 +120,9 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 	for i, b := range f.blocks {
 		if !seen[b.ID] {
 			seen[b.ID] = true
-			one += f.charged(i)
-			striped += f.stripedSpace(i)
+			if one += f.charged(i); f.striped {
+				striped += f.stripedSpace(i)
+			}
 		}
 	}
 	for _, d := range diffs {
@@ -129,8 +132,9 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 		for _, b := range d.blocks {
 			if !seen[b.ID] {
 				seen[b.ID] = true
-				one += int64(b.NumBytes)
-				striped += f.ec.space(int64(b.NumBytes))
+				if one += int64(b.NumBytes); f.striped {
+					striped += f.ec.space(int64(b.NumBytes))
+				}
 			}
 		}
 	}

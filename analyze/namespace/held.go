@@ -16,9 +16,9 @@ import (
 // its sum taken apart: touched holds the way down to those places.
 type held struct {
 	*loader
-	children map[Dir][]Dir    // directories on the way to a diff
-	seenDir  map[Dir]bool     // in children already
-	others   map[Dir][]uint64 // kept inodes in a directory
+	children map[Dir][]Dir // directories on the way to a diff
+	seenDir  map[Dir]bool  // in children already
+	kept     []*keptINode  // by directory
 	done     map[Dir]*vec
 	active   map[Dir]bool
 	at       map[atKey]*vec // nil while it is being computed
@@ -36,7 +36,7 @@ const maxRecursion = 8 * maxDepth
 
 func newHeld(l *loader) *held {
 	return &held{
-		loader: l, children: map[Dir][]Dir{}, seenDir: map[Dir]bool{}, others: map[Dir][]uint64{},
+		loader: l, children: map[Dir][]Dir{}, seenDir: map[Dir]bool{},
 		done: map[Dir]*vec{}, active: map[Dir]bool{}, at: map[atKey]*vec{},
 	}
 }
@@ -52,12 +52,9 @@ func (h *held) run() error {
 			h.counts.missing.add(id)
 		}
 	}
-	for id, k := range h.kept {
-		if k.parent == NoDir {
-			continue
-		}
-		h.others[k.parent] = append(h.others[k.parent], id)
-		if len(h.snaps.files[id]) > 0 {
+	h.kept = h.Tree.kept.byParent()
+	for _, k := range h.kept {
+		if len(h.snaps.files[k.id]) > 0 {
 			h.touch(k.parent)
 		}
 	}
@@ -131,13 +128,13 @@ func (h *held) deleted(e entry) (vec, error) {
 	if e.ref >= 0 && h.snaps.refs[e.ref].withName {
 		return h.asOf(e.id, h.snaps.refs[e.ref].last)
 	}
-	k := h.kept[e.id]
+	k := h.Tree.kept.get(e.id)
 	if k == nil {
 		h.counts.missing.add(e.id)
 		return vec{}, nil
 	}
 	if k.typ != fsimage.DirectoryType {
-		return h.current(e.id, k, true), nil
+		return h.current(k, true), nil
 	}
 	if k.dir == NoDir {
 		return vec{}, nil
@@ -153,11 +150,11 @@ func (h *held) deleted(e entry) (vec, error) {
 }
 
 // current gives the contribution of a kept file or symlink in its last state.
-func (h *held) current(id uint64, k *keptINode, deleted bool) vec {
+func (h *held) current(k *keptINode, deleted bool) vec {
 	if k.typ == fsimage.SymlinkType {
 		return vec{symlinks: 1}
 	}
-	if ds := h.snaps.files[id]; len(ds) > 0 {
+	if ds := h.snaps.files[k.id]; len(ds) > 0 {
 		return k.file.vecWithDiffs(ds, deleted)
 	}
 	return k.file.vec()
@@ -165,7 +162,7 @@ func (h *held) current(id uint64, k *keptINode, deleted bool) vec {
 
 // asOf gives the contribution of an inode as of a snapshot.
 func (h *held) asOf(id uint64, snapshot uint32) (vec, error) {
-	k := h.kept[id]
+	k := h.Tree.kept.get(id)
 	switch {
 	case k == nil:
 		if d := h.dirOf(id); d != NoDir {
@@ -232,9 +229,8 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 			}
 		}
 	}
-	for _, id := range h.others[d] {
-		k := h.kept[id]
-		isGone := gone[string(k.name)]
+	for _, k := range in(h.kept, d) {
+		isGone := gone[k.name]
 		if k.typ == fsimage.DirectoryType {
 			if isGone && k.dir != NoDir && !h.seenDir[k.dir] {
 				x := h.resolved(k.dir)
@@ -242,13 +238,13 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 			}
 			continue
 		}
-		if !isGone && len(h.snaps.files[id]) == 0 {
+		if !isGone && len(h.snaps.files[k.id]) == 0 {
 			continue // the same then as now
 		}
-		x := h.current(id, k, !h.Live(d))
+		x := h.current(k, !h.Live(d))
 		v.sub(&x)
 		if !isGone {
-			if err := add(id); err != nil {
+			if err := add(k.id); err != nil {
 				return v, err
 			}
 		}
@@ -271,10 +267,10 @@ func (h *held) undo(d Dir, snapshot uint32) (gone map[string]bool, back map[stri
 			break
 		}
 		for _, name := range diff.created {
-			if _, ok := back[string(name)]; ok {
-				delete(back, string(name))
+			if _, ok := back[name]; ok {
+				delete(back, name)
 			} else {
-				gone[string(name)] = true
+				gone[name] = true
 			}
 		}
 		for _, e := range diff.deleted {
@@ -288,8 +284,8 @@ func (h *held) entryName(e entry) string {
 	if e.ref >= 0 && h.snaps.refs[e.ref].withName {
 		return string(h.snaps.refs[e.ref].name)
 	}
-	if k := h.kept[e.id]; k != nil {
-		return string(k.name)
+	if k := h.Tree.kept.get(e.id); k != nil {
+		return k.name
 	}
 	return ""
 }

@@ -90,7 +90,7 @@ func (l *loader) markLive() error {
 	}
 	for id, ds := range l.snaps.dirs {
 		if r, ok := l.dirSet.rank(id); ok {
-			if m := createdNames(ds); m != nil {
+			if m := createdNames(ds); len(m) > 0 {
 				l.created[Dir(r)] = m
 				*l.state.at(Dir(r)) |= stateCreated
 			}
@@ -106,9 +106,6 @@ func (l *loader) merge(s *scanner) {
 	}
 	for d, q := range s.quotas {
 		l.quotas[d] = q
-	}
-	for id, k := range s.kept {
-		l.kept[id] = k
 	}
 	l.open = append(l.open, s.open...)
 	l.newestMs = max(l.newestMs, s.newest)
@@ -144,7 +141,7 @@ func (l *loader) addEmpty(rec *emptyDir, s *scanner) {
 	if rec.quota > 0 {
 		l.quotas[d] = s.emptyQuotas[rec.quota-1]
 	}
-	if k := l.kept[rec.id]; k != nil {
+	if k := l.kept.get(rec.id); k != nil {
 		k.dir = d
 	}
 }
@@ -163,7 +160,7 @@ func (t *Tree) dirOf(id uint64) Dir {
 	if r, ok := t.dirSet.rank(id); ok {
 		return Dir(r)
 	}
-	if k := t.kept[id]; k != nil {
+	if k := t.kept.get(id); k != nil && k.dir != NoDir {
 		return k.dir
 	}
 	t.empty.Do(t.indexEmpty)

@@ -93,7 +93,7 @@ type loader struct {
 	children int      // entries of INODE_DIR, references included
 	order    []Dir    // directories with children, each before those above it
 	keep     keepSet
-	created  map[Dir]map[string]bool // names that the diffs of a directory call created
+	created  map[Dir][]string // sorted names that the diffs of a directory call created
 
 	rootSeen atomic.Bool // a root without children
 	mu       sync.Mutex  // protects what follows, and the tree while empty directories are added
@@ -103,9 +103,8 @@ type loader struct {
 }
 
 func newLoader(t *Tree, o Options) *loader {
-	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir]map[string]bool{}}
+	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}}
 	l.keep = newKeepSet(t.snaps.touched())
-	t.kept = map[uint64]*keptINode{}
 	return l
 }
 

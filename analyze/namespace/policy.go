@@ -67,9 +67,9 @@ type ecPolicy struct {
 
 // The policies that Hadoop defines itself. An image names them
 // by id only.
-func builtinECPolicies() map[uint32]ecPolicy {
+func builtinECPolicies() map[uint32]*ecPolicy {
 	const cell = 1 << 20
-	return map[uint32]ecPolicy{
+	return map[uint32]*ecPolicy{
 		0: {name: "replication"},
 		1: {"RS-6-3-1024k", cell, 6, 3},
 		2: {"RS-3-2-1024k", cell, 3, 2},
@@ -79,13 +79,13 @@ func builtinECPolicies() map[uint32]ecPolicy {
 	}
 }
 
-func ecPolicies(s *pb.ErasureCodingSection) map[uint32]ecPolicy {
+func ecPolicies(s *pb.ErasureCodingSection) map[uint32]*ecPolicy {
 	m := builtinECPolicies()
 	for _, p := range s.GetPolicies() {
 		if p.GetSchema() == nil {
 			continue // one that Hadoop defines itself is saved with its id only
 		}
-		m[p.GetId()] = ecPolicy{
+		m[p.GetId()] = &ecPolicy{
 			p.GetName(), int64(p.GetCellSize()),
 			int64(p.GetSchema().GetDataUnits()), int64(p.GetSchema().GetParityUnits()),
 		}
@@ -95,7 +95,7 @@ func ecPolicies(s *pb.ErasureCodingSection) map[uint32]ecPolicy {
 
 // space is what a block group of n bytes takes on disk: the data, and for each
 // stripe as much parity as its longest cell. Source: StripedBlockUtil.
-func (p ecPolicy) space(n int64) int64 {
+func (p *ecPolicy) space(n int64) int64 {
 	stripe := p.cell * p.data
 	if n <= 0 || stripe <= 0 {
 		return max(n, 0)

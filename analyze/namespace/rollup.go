@@ -75,7 +75,7 @@ func (l *loader) addTo(d Dir, v *vec) {
 // addDiffedFiles adds the files that have diffs to their directories.
 func (l *loader) addDiffedFiles() {
 	for id, ds := range l.snaps.files {
-		k := l.kept[id]
+		k := l.kept.get(id)
 		if k == nil || k.typ != fsimage.FileType {
 			l.counts.missing.add(id)
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fsweep/fsimage"
 )
@@ -31,7 +32,7 @@ type scanner struct {
 	emptyQuotas []Quota
 	quotas      map[Dir]Quota
 	open        []OpenFile
-	kept        map[uint64]*keptINode
+	kept        keptINodes
 	ecIDs       map[string]uint16
 	newest      int64
 	counts      problemCounts
@@ -51,7 +52,7 @@ const numSlots = 1 << 11
 func newScanner(l *loader, worker int) *scanner {
 	s := &scanner{
 		l: l, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{},
-		quotas: map[Dir]Quota{}, kept: map[uint64]*keptINode{}, ecIDs: map[string]uint16{},
+		quotas: map[Dir]Quota{}, ecIDs: map[string]uint16{},
 	}
 	for i := range s.slots {
 		s.slots[i].dir = NoDir
@@ -80,6 +81,10 @@ func (l *loader) readINodes(ctx context.Context) error {
 	l.counts.announced, l.counts.records = announced, seen
 	for _, s := range scanners {
 		s.flush()
+		l.kept.chunks = append(l.kept.chunks, s.kept.chunks...)
+	}
+	l.counts.duplicate += l.kept.sort()
+	for _, s := range scanners {
 		l.merge(s)
 	}
 	return nil
@@ -190,16 +195,15 @@ func (s *scanner) keeps(n *fsimage.INode, parent Dir) bool {
 	if s.l.keep.has(n.ID) {
 		return true
 	}
-	return len(s.l.created) > 0 && parent != NoDir && s.slot(parent).state&stateCreated != 0 && s.l.created[parent][string(n.Name)]
+	if len(s.l.created) == 0 || parent == NoDir || s.slot(parent).state&stateCreated == 0 {
+		return false
+	}
+	_, ok := slices.BinarySearchFunc(s.l.created[parent], n.Name, func(a string, b []byte) int { return strings.Compare(a, string(b)) })
+	return ok
 }
 
 func (s *scanner) keep(n *fsimage.INode, parent Dir) *keptINode {
-	k := &keptINode{name: slices.Clone(n.Name), parent: parent, dir: NoDir, typ: n.Type}
-	if s.kept[n.ID] != nil {
-		s.counts.duplicate++
-	}
-	s.kept[n.ID] = k
-	return k
+	return s.kept.add(keptINode{id: n.ID, name: string(n.Name), parent: parent, dir: NoDir, typ: n.Type})
 }
 
 func (f file) clone() file {

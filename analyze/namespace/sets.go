@@ -2,6 +2,7 @@ package namespace
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 )
 
@@ -33,11 +34,12 @@ func (b bitSet) has(i uint32) bool { return b[i/32]>>(i%32)&1 == 1 }
 // keepSet holds the few inodes that must be kept whole; a small filter answers
 // for nearly all others.
 type keepSet struct {
-	ids    map[uint64]struct{}
+	ids    []uint64 // sorted
 	filter []uint64
 	shift  uint
 }
 
+// newKeepSet takes over ids.
 func newKeepSet(ids []uint64) keepSet {
 	k := keepSet{}
 	if len(ids) == 0 {
@@ -47,9 +49,9 @@ func newKeepSet(ids []uint64) keepSet {
 	for 1<<bits < 16*len(ids) && bits < 30 {
 		bits++
 	}
-	k.ids, k.filter, k.shift = make(map[uint64]struct{}, len(ids)), make([]uint64, 1<<bits/64), 64-bits
-	for _, id := range ids {
-		k.ids[id] = struct{}{}
+	slices.Sort(ids)
+	k.ids, k.filter, k.shift = slices.Compact(ids), make([]uint64, 1<<bits/64), 64-bits
+	for _, id := range k.ids {
 		h := k.hash(id)
 		k.filter[h/64] |= 1 << (h % 64)
 	}
@@ -66,6 +68,6 @@ func (k *keepSet) has(id uint64) bool {
 	if h := k.hash(id); k.filter[h/64]>>(h%64)&1 == 0 {
 		return false
 	}
-	_, ok := k.ids[id]
+	_, ok := slices.BinarySearch(k.ids, id)
 	return ok
 }

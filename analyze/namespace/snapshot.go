@@ -1,9 +1,11 @@
 package namespace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"fsweep/fsimage"
 	pb "fsweep/proto/fsimage"
@@ -23,7 +25,7 @@ type snapshotState struct {
 
 type dirDiff struct {
 	snapshot uint32
-	created  [][]byte // names
+	created  []string // names
 	deleted  []entry
 }
 
@@ -87,7 +89,10 @@ func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, erro
 			return nil
 		},
 		Directory: func(id uint64, d *pb.SnapshotDiffSection_DirectoryDiff, created [][]byte) error {
-			x := dirDiff{snapshot: d.GetSnapshotId(), created: created}
+			x := dirDiff{
+				snapshot: d.GetSnapshotId(), created: stringsOf(created),
+				deleted: make([]entry, 0, len(d.GetDeletedINode())+len(d.GetDeletedINodeRef())),
+			}
 			for _, c := range d.GetDeletedINode() {
 				x.deleted = append(x.deleted, entry{c, -1})
 			}
@@ -119,10 +124,29 @@ func newFileDiff(d *pb.SnapshotDiffSection_FileDiff) fileDiff {
 	return x
 }
 
-// touched lists the inodes that the second pass must keep whole: those with
+// stringsOf copies names into one piece of memory.
+func stringsOf(names [][]byte) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	all := string(bytes.Join(names, nil))
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i], all = all[:len(n)], all[len(n):]
+	}
+	return out
+}
+
+// touched lists the inodes that the pass over INODE must keep whole: those with
 // diffs, those in deleted lists and those that references lead to.
 func (s *snapshotState) touched() []uint64 {
-	var ids []uint64
+	n := len(s.files) + len(s.dirs) + len(s.refs)
+	for _, ds := range s.dirs {
+		for _, d := range ds {
+			n += len(d.deleted)
+		}
+	}
+	ids := make([]uint64, 0, n)
 	for id := range s.files {
 		ids = append(ids, id)
 	}
@@ -140,27 +164,14 @@ func (s *snapshotState) touched() []uint64 {
 	return ids
 }
 
-// createdNames gives the names that a directory's diffs call created.
-func createdNames(ds []dirDiff) map[string]bool {
-	var m map[string]bool
+// createdNames gives the names that a directory's diffs call created, sorted.
+func createdNames(ds []dirDiff) []string {
+	var names []string
 	for _, d := range ds {
-		for _, n := range d.created {
-			if m == nil {
-				m = map[string]bool{}
-			}
-			m[string(n)] = true
-		}
+		names = append(names, d.created...)
 	}
-	return m
-}
-
-// keptINode is a file, symlink or directory that snapshots touch.
-type keptINode struct {
-	name   []byte
-	parent Dir // current one, NoDir if none
-	dir    Dir // if it is a directory
-	typ    fsimage.Type
-	file   file // if it is a file
+	slices.Sort(names)
+	return names
 }
 
 var errDeep = errors.New("directories are nested too deeply")

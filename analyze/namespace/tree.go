@@ -13,7 +13,7 @@ type Tree struct {
 	im         *fsimage.Image
 	nameSystem *pb.NameSystemSection
 	strings    *fsimage.StringTable
-	ec         map[uint32]ecPolicy
+	ec         map[uint32]*ecPolicy
 	snaps      *snapshotState
 	leases     int64
 
@@ -45,7 +45,7 @@ type Tree struct {
 
 	quotas map[Dir]Quota
 	held   map[Dir]*vec // what snapshots of the subtree hold in addition
-	kept   map[uint64]*keptINode
+	kept   keptINodes
 	open   []OpenFile
 	root   Dir
 	ecName []string // by attributes.ec; the first is none
