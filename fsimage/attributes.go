@@ -111,7 +111,7 @@ func appendACL(acl []uint32, b []byte) ([]uint32, error) {
 		}
 		i = k
 		switch tag {
-		case 1<<3 | wireBytes:
+		case 2<<3 | wireBytes:
 			var sub []byte
 			if sub, i = lenBytes(b, i); i < 0 || len(sub)%4 != 0 {
 				return acl, errWire
@@ -120,7 +120,7 @@ func appendACL(acl []uint32, b []byte) ([]uint32, error) {
 				v, _ := fixed32(sub, j)
 				acl = append(acl, v)
 			}
-		case 1<<3 | wireFixed32:
+		case 2<<3 | wireFixed32:
 			var v uint32
 			if v, i = fixed32(b, i); i >= 0 {
 				acl = append(acl, v)

@@ -39,6 +39,23 @@ func (t *Tree) FileECPolicy(f *fsimage.INodeFile) string {
 	return "#" + strconv.FormatUint(uint64(f.ECPolicy), 10)
 }
 
+// FileStoragePolicy is the name of the storage policy in force for a file of a
+// directory, empty if unspecified. It is known after [Load] only.
+func (t *Tree) FileStoragePolicy(d Dir, f *fsimage.INodeFile) string {
+	return policyName(t.filePolicy(d, f))
+}
+
+func (t *Tree) filePolicy(d Dir, f *fsimage.INodeFile) uint8 {
+	p := knownPolicy(f.StoragePolicy)
+	if p == unspecified {
+		p = t.attr.at(d).effective
+	}
+	if f.Striped && !stripedPolicy(p) {
+		return unspecified
+	}
+	return p
+}
+
 // aclEntries writes ACL entries as HDFS shows them: user:carol:r-x.
 func (t *Tree) aclEntries(acl []uint32) []string {
 	var out []string

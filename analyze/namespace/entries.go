@@ -177,10 +177,7 @@ func (e *Entry) StoragePolicy() string {
 	case fsimage.DirectoryType:
 		return e.t.StoragePolicy(e.Dir)
 	case fsimage.FileType:
-		if p := knownPolicy(e.INode.File.StoragePolicy); p != unspecified {
-			return policyName(p)
-		}
-		return e.t.StoragePolicy(e.Parent)
+		return policyName(e.t.filePolicy(e.Parent, &e.INode.File))
 	}
 	return ""
 }

@@ -41,6 +41,12 @@ func knownPolicy(id uint32) uint8 {
 	return unspecified
 }
 
+// stripedPolicy tells whether erasure coded files can follow a policy; others
+// count as unspecified for them.
+func stripedPolicy(id uint8) bool { return len(storagePolicies[id].types) == 1 && id != lazyPersist }
+
+const lazyPersist = 15
+
 // spread adds the space of replicated files to the types that the policy
 // chooses: one is the sum of their lengths, all that of length x replication
 // (both without files of replication 0). The first replica goes to the policy's
@@ -70,7 +76,7 @@ type ecPolicy struct {
 func builtinECPolicies() map[uint32]*ecPolicy {
 	const cell = 1 << 20
 	return map[uint32]*ecPolicy{
-		0: {name: "replication"},
+		0: {name: replicationPolicy},
 		1: {"RS-6-3-1024k", cell, 6, 3},
 		2: {"RS-3-2-1024k", cell, 3, 2},
 		3: {"RS-LEGACY-6-3-1024k", cell, 6, 3},

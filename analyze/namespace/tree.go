@@ -216,7 +216,16 @@ func (t *Tree) StoragePolicy(d Dir) string { return policyName(t.attr.at(d).effe
 
 // ECPolicy is the name of the erasure coding policy in force in d, empty if
 // none.
-func (t *Tree) ECPolicy(d Dir) string { return t.ecName[t.attr.at(d).ec] }
+func (t *Tree) ECPolicy(d Dir) string {
+	if name := t.ecName[t.attr.at(d).ec]; name != replicationPolicy {
+		return name
+	}
+	return ""
+}
+
+// replicationPolicy is the name of the policy that exempts a directory from the
+// erasure coding policy of those above it.
+const replicationPolicy = "replication"
 
 // Encrypted tells whether d is in an encryption zone.
 func (t *Tree) Encrypted(d Dir) bool { return t.attr.at(d).flags&flagEncrypted != 0 }
