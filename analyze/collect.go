@@ -12,16 +12,23 @@ type collector struct {
 	lastUser, lastGroup uint32
 	user, group         *Totals // of those; nil at first
 	ec                  map[uint32]*PolicyRow
-	own                 map[dirPolicy]*PolicyRow
-	lastOwn             dirPolicy
-	ownRow              *PolicyRow
+	special             map[dirPolicy]*PolicyRow // nil: there were too many
+	lastSpecial         dirPolicy
+	specialRow          *PolicyRow
+	maxSpecial          int
 }
 
-// dirPolicy is a storage policy that files of a directory have of their own.
+// dirPolicy is what decides, together with the directory's own storage policy,
+// about the effective one of a file in it.
 type dirPolicy struct {
-	dir    namespace.Dir
-	policy uint32
+	dir     namespace.Dir
+	own     uint8 // the file's own policy, 0 for none
+	striped bool
 }
+
+// maxSpecial limits how many combinations of directory and policy one worker
+// remembers. With more of them, it is better to read the image once more.
+const maxSpecial = 1 << 15
 
 // sumTable finds sums by the id of a string table. Ids are small numbers
 // counted from 1, unless an image is made to hurt.
@@ -117,9 +124,12 @@ func (c *collector) see(parent namespace.Dir, n *fsimage.INode, s namespace.File
 	}
 }
 
-// policies takes down the few files that are striped or have a storage policy of
-// their own; all others follow from the tree when it is complete.
+// policies takes down the files that are striped or have a storage policy of
+// their own; those of all others follow from the tree when it is complete.
 func (c *collector) policies(parent namespace.Dir, f *fsimage.INodeFile, s namespace.FileSums) {
+	if !f.Striped && f.StoragePolicy == 0 {
+		return
+	}
 	add := PolicyRow{Files: 1, Length: s.Length, SpaceConsumed: s.Space}
 	if f.Striped {
 		row := c.ec[f.ECPolicy]
@@ -129,27 +139,32 @@ func (c *collector) policies(parent namespace.Dir, f *fsimage.INodeFile, s names
 		}
 		row.add(&add)
 	}
-	if storagePolicyName(f.StoragePolicy) == "" {
+	if c.special == nil {
 		return
 	}
-	key := dirPolicy{parent, f.StoragePolicy}
-	if c.ownRow == nil || key != c.lastOwn {
-		if c.own[key] == nil {
-			c.own[key] = &PolicyRow{}
+	key := dirPolicy{parent, knownPolicy(f.StoragePolicy), f.Striped}
+	if c.specialRow == nil || key != c.lastSpecial {
+		if c.special[key] == nil {
+			if len(c.special) == c.maxSpecial {
+				c.special, c.specialRow = nil, nil
+				return
+			}
+			c.special[key] = &PolicyRow{}
 		}
-		c.lastOwn, c.ownRow = key, c.own[key]
+		c.lastSpecial, c.specialRow = key, c.special[key]
 	}
-	c.ownRow.add(&add)
+	c.specialRow.add(&add)
 }
 
 // collectors has one collector a worker.
 type collectors struct {
-	all []*collector
+	all        []*collector
+	maxSpecial int
 }
 
 // observe is called before the workers start, one call after the other.
 func (c *collectors) observe(int) namespace.Observer {
-	one := &collector{ec: map[uint32]*PolicyRow{}, own: map[dirPolicy]*PolicyRow{}}
+	one := &collector{ec: map[uint32]*PolicyRow{}, special: map[dirPolicy]*PolicyRow{}, maxSpecial: c.maxSpecial}
 	c.all = append(c.all, one)
 	return one.see
 }
@@ -159,7 +174,7 @@ func (c *collectors) observe(int) namespace.Observer {
 type collected struct {
 	users, groups map[uint32]*Totals
 	ec            map[uint32]*PolicyRow
-	own           map[dirPolicy]*PolicyRow
+	special       map[dirPolicy]*PolicyRow // nil: there were too many
 }
 
 func (c *collectors) merge() collected {
@@ -168,7 +183,12 @@ func (c *collectors) merge() collected {
 		one.users.addTo(m.users)
 		one.groups.addTo(m.groups)
 		mergeRows(m.ec, one.ec)
-		mergeRows(m.own, one.own)
+		if one.special == nil {
+			m.special = nil
+		}
+		if m.special != nil {
+			mergeRows(m.special, one.special)
+		}
 	}
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 
 	"fsweep/analyze/namespace"
@@ -20,7 +21,10 @@ type Options struct {
 
 // Load reads an image and makes its report, in one pass over the files.
 func Load(ctx context.Context, im *fsimage.Image, o Options) (*Report, *namespace.Tree, error) {
-	var c collectors
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	c := collectors{maxSpecial: maxSpecial}
 	t, err := namespace.Load(ctx, im, namespace.Options{Workers: o.Workers, Progress: o.Progress, Observe: c.observe})
 	if err != nil {
 		return nil, nil, err
@@ -29,28 +33,38 @@ func Load(ctx context.Context, im *fsimage.Image, o Options) (*Report, *namespac
 	s := t.Summary(t.Root())
 	r := &Report{
 		Source:         NewSource(o.Image, im, t),
-		Findings:       slices.Clone(t.Findings()),
 		Totals:         totals(s.Live()),
 		SnapshotTotals: totals(s.Snapshot),
 		Quotas:         Quotas(t),
 		StorageTypes:   t.Usage(t.Root()).Type,
 		Users:          ownerRows(sums.users, func(id uint32) string { return t.OwnerName(fsimage.Permission(id) << 40) }),
 		Groups:         ownerRows(sums.groups, func(id uint32) string { return t.GroupName(fsimage.Permission(id) << 16) }),
-		StoragePolicy:  storagePolicies(t, sums.own),
 		Snapshots:      snapshots(t),
+	}
+	if sums.special != nil {
+		r.StoragePolicy = storagePolicies(t, sums.special)
+	} else if r.StoragePolicy, err = storagePoliciesAgain(ctx, t, o.Workers); err != nil {
+		return nil, nil, err
 	}
 	r.ErasureCoding = ecRows(t, sums.ec, r.Totals)
 	r.OpenFiles = openFiles(t, o.Top)
 	if r.Top, err = topDirectories(ctx, t, o.Top); err != nil {
 		return nil, nil, err
 	}
-	if f, ok := NameFinding(o.Image, r.Source.Txid); ok {
-		r.Findings = append(r.Findings, f)
-	}
-	if f, ok := UnchargedFinding(r.Quotas); ok {
-		r.Findings = append(r.Findings, f)
-	}
+	r.Findings = Findings(o.Image, t, r.Quotas)
 	return r, t, nil
+}
+
+// Findings lists what is not as it should be in an image of the given name.
+func Findings(image string, t *namespace.Tree, quotas []QuotaRow) []namespace.Finding {
+	fs := slices.Clone(t.Findings())
+	if f, ok := NameFinding(image, t.NameSystem().GetTransactionId()); ok {
+		fs = append(fs, f)
+	}
+	if f, ok := UnchargedFinding(quotas); ok {
+		fs = append(fs, f)
+	}
+	return fs
 }
 
 // ownerRows names the ids. Different ids can have one name in an image that

@@ -27,6 +27,9 @@ type Source struct {
 	ImageTimeSource string
 }
 
+// imageTimeSource says what ImageTimeMs is.
+const imageTimeSource = "newest inode time; the image was saved then or later"
+
 // NewSource describes an image; whether it was verified is for the caller to
 // say.
 func NewSource(image string, im *fsimage.Image, t *namespace.Tree) Source {
@@ -40,7 +43,7 @@ func NewSource(image string, im *fsimage.Image, t *namespace.Tree) Source {
 		Codec:           sum.Codec,
 		VerifiedReason:  "not checked",
 		ImageTimeMs:     t.NewestMs(),
-		ImageTimeSource: "newest inode time; the image was saved then or later",
+		ImageTimeSource: imageTimeSource,
 	}
 }
 

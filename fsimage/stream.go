@@ -3,8 +3,10 @@ package fsimage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"runtime/debug"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -216,11 +218,27 @@ func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error
 			}
 		}
 	}
-	for w := 1; w < workers; w++ {
-		wg.Go(func() { work(w) })
+	// A panic of fn is a bug; it ends the other workers and goes on in the
+	// caller's goroutine, where it can be recovered.
+	var bug any
+	guarded := func(w int) {
+		defer func() {
+			if v := recover(); v != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				bug, stopped = fmt.Sprintf("%v\n%s", v, debug.Stack()), true
+			}
+		}()
+		work(w)
 	}
-	work(0)
+	for w := 1; w < workers; w++ {
+		wg.Go(func() { guarded(w) })
+	}
+	guarded(0)
 	wg.Wait()
+	if bug != nil {
+		panic(bug)
+	}
 	return firstErr
 }
 

@@ -1,0 +1,81 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestNameNode has real NameNodes make namespaces that no one has seen before,
+// one line of Hadoop after the other, and compares everything with the answers
+// of NameNodes started from the images.
+//
+// A difference comes back with FSWEEP_SEED=<the seed in the log>: the operations
+// and their order follow from it (inode times, and how far an unfinished
+// truncation got, do not).
+func TestNameNode(t *testing.T) {
+	if os.Getenv("FSWEEP_NAMENODE") != "1" {
+		t.Skip("needs a JDK and Maven: scripts/test turns it on (FSWEEP_NAMENODE=1)")
+	}
+	seed := nameNodeSeed(t)
+	program := buildProgram(t)
+	for _, version := range []string{"3.4.2", "3.2.2"} {
+		t.Run(version, func(t *testing.T) {
+			t.Logf("FSWEEP_SEED=%d", seed)
+			out := t.TempDir()
+			t.Logf("%s", runRig(t, "run", version, strconv.FormatInt(seed, 10), out))
+			truths, err := filepath.Glob(filepath.Join(out, "truth-*"))
+			if err != nil || len(truths) < 2 {
+				t.Fatalf("truths: %v, %v", truths, err)
+			}
+			for _, truth := range truths {
+				variant := filepath.Base(truth)[len("truth-"):]
+				t.Run(variant, func(t *testing.T) {
+					compareTruth(t, program, imageIn(t, filepath.Join(out, variant)), truth)
+				})
+			}
+		})
+	}
+}
+
+// nameNodeSeed is FSWEEP_SEED, or a new one.
+func nameNodeSeed(t *testing.T) int64 {
+	t.Helper()
+	s := os.Getenv("FSWEEP_SEED")
+	if s == "" {
+		return rand.Int64()
+	}
+	seed, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatalf("FSWEEP_SEED: %v", err)
+	}
+	return seed
+}
+
+// runRig runs scripts/rigs/hadoop/rig and returns what it says. The script and
+// its Java program are a process group, which ends with the test whatever
+// happens. The first run of a version fetches Hadoop.
+func runRig(t *testing.T, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "../../scripts/rigs/hadoop/rig", args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(fmt.Errorf("rig %v: %w\n%s", args, err, out.Bytes()))
+	}
+	return out.Bytes()
+}

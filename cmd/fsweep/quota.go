@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"fsweep/analyze"
+	"fsweep/analyze/namespace"
+	"fsweep/cmd/internal/cli"
+	"fsweep/reports"
+)
+
+type quotaOptions struct {
+	readOptions
+	format choice
+	output string
+}
+
+func newQuota(env *cli.Env) *cobra.Command {
+	o := quotaOptions{format: choice{value: "text"}}
+	cmd := &cobra.Command{
+		Use:   "quota IMAGE",
+		Short: "List every directory with a quota: limit, used, left, percent",
+		Long: `quota lists every directory that has a namespace, space or storage-type quota,
+sorted by path. A quota that is not set is absent or empty, never a number.
+
+` + wrapped(analyze.DriftNote) + `
+
+A storage-type quota where no storage policy is in force is set but not charged:
+files there count against no storage type.` + exitStatus,
+		Args: oneImage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	addChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson", "csv")
+	addOutput(flags, &o.output)
+	o.addFlags(flags)
+	return cmd
+}
+
+func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error {
+	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
+		t, err := namespace.Load(ctx, im.Image, namespace.Options{Workers: o.workers, Progress: bar.Update})
+		if err != nil {
+			return err
+		}
+		if err := im.verified(ctx); err != nil {
+			return err
+		}
+		bar.Stop()
+		src := analyze.NewSource(name, im.Image, t)
+		im.describe(&src)
+		rows := analyze.Quotas(t)
+		findings := analyze.Findings(name, t, rows)
+		switch o.format.value {
+		case "json":
+			return reports.QuotaJSON(out, &src, findings, rows)
+		case "text":
+			return reports.QuotaText(out, &src, findings, rows)
+		}
+		im.warn(env)
+		w := reports.NewRows(t, rowFormat(o.format.value))
+		b := w.QuotaHeader(nil)
+		for i := range rows {
+			b = w.Quota(b, &rows[i])
+		}
+		_, err = out.Write(b)
+		return err
+	})
+}
+
+func rowFormat(name string) reports.Format {
+	if name == "csv" {
+		return reports.CSV
+	}
+	return reports.NDJSON
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Exit codes. docs/EXIT_CODES.md is their contract.
+const (
+	ExitOK          = 0
+	ExitFindings    = 1   // done, and findings reached a threshold that the user gave
+	ExitInput       = 2   // usage, or an input that is unreadable, corrupt or unsupported
+	ExitRefused     = 3   // refused by a safety rule, nothing touched
+	ExitIncomplete  = 4   // some items were skipped by a check
+	ExitFailure     = 5   // an output could not be written, or an unknown outcome
+	ExitTripped     = 6   // a breaker tripped
+	ExitBug         = 70  // a panic
+	ExitInterrupted = 130 // SIGINT or SIGTERM
+	ExitClosedPipe  = 141 // whoever read stdout went away; what a shell shows for SIGPIPE
+)
+
+// ErrInterrupted is the error of a program that SIGINT or SIGTERM ended.
+var ErrInterrupted = errors.New("interrupted; no output was left behind")
+
+// PanicError is a recovered panic: a bug.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error gives the panic's value.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// OutputError says that an output could not be written.
+type OutputError struct {
+	Name string // of the file, or "standard output"
+	Err  error
+}
+
+// Error gives name and cause.
+func (e *OutputError) Error() string { return fmt.Sprintf("writing %s: %v", e.Name, e.Err) }
+
+// Unwrap gives the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// UsageError is a command line that does not make sense.
+type UsageError struct {
+	Command string // as typed, with subcommands
+	Err     error
+}
+
+// Error gives the cause.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// WithHint adds a line of advice to an error. Hints are printed below the error,
+// the outermost first.
+func WithHint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+func hints(err error) []string {
+	var all []string
+	for err != nil {
+		switch e := err.(type) { //nolint:errorlint // walks the chain itself
+		case *hinted:
+			all = append(all, e.hint)
+		case *UsageError:
+			all = append(all, fmt.Sprintf("see %q", e.Command+" --help"))
+		case interface{ Unwrap() []error }:
+			for _, sub := range e.Unwrap() {
+				all = append(all, hints(sub)...)
+			}
+			return all
+		}
+		err = errors.Unwrap(err)
+	}
+	return all
+}
+
+// ExitCode maps an error to the code that the process ends with. An error that
+// is none of the others is about an input: that is all a program reads.
+func ExitCode(err error) int {
+	_, isBug := errors.AsType[*PanicError](err)
+	_, isOutput := errors.AsType[*OutputError](err)
+	switch {
+	case err == nil:
+		return ExitOK
+	case isBug:
+		return ExitBug
+	case errors.Is(err, ErrInterrupted), errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case isClosedPipe(err):
+		return ExitClosedPipe
+	case isOutput:
+		return ExitFailure
+	}
+	return ExitInput
+}
+
+// isClosedPipe tells whether err only says that nobody reads the output any
+// more, which is how "| head" ends and nothing to complain about.
+func isClosedPipe(err error) bool {
+	out, ok := errors.AsType[*OutputError](err)
+	return ok && errors.Is(out.Err, syscall.EPIPE)
+}
