@@ -28,15 +28,15 @@ func (d *INodeDirectory) unmarshal(b []byte) error {
 			v, i = fixed64(b, i)
 			d.Permission = Permission(v)
 		case 5<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				d.ACL, err = appendACL(d.ACL, sub)
 			}
 		case 6<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				d.XAttrs, err = appendXAttrs(d.XAttrs, sub)
 			}
 		case 7<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				d.TypeQuotas, err = appendTypeQuotas(d.TypeQuotas, sub)
 			}
 		default:
@@ -113,7 +113,7 @@ func appendACL(acl []uint32, b []byte) ([]uint32, error) {
 		switch tag {
 		case 2<<3 | wireBytes:
 			var sub []byte
-			if sub, i = lenBytes(b, i); i < 0 || len(sub)%4 != 0 {
+			if sub, i = message(b, i); i < 0 || len(sub)%4 != 0 {
 				return acl, errWire
 			}
 			for j := 0; j < len(sub); j += 4 {
@@ -216,7 +216,7 @@ func eachMessage(b []byte, fn func(sub []byte) error) error {
 		i = k
 		if tag == 1<<3|wireBytes {
 			var sub []byte
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				if err := fn(sub); err != nil {
 					return err
 				}

@@ -13,7 +13,9 @@ type DirEntry struct {
 
 // UnmarshalDirEntry decodes one DirEntry message into e, re-using e's memory. It
 // accepts and refuses exactly what the generated code for the message does.
-func UnmarshalDirEntry(b []byte, e *DirEntry) error {
+func UnmarshalDirEntry(b []byte, e *DirEntry) error { return e.unmarshal(b[:len(b):len(b)]) }
+
+func (e *DirEntry) unmarshal(b []byte) error {
 	e.Parent, e.Children, e.RefChildren = 0, e.Children[:0], e.RefChildren[:0]
 	for i := 0; i < len(b); {
 		tag, k := field(b, i)
@@ -27,7 +29,7 @@ func UnmarshalDirEntry(b []byte, e *DirEntry) error {
 		case 1<<3 | wireVarint:
 			e.Parent, i = uvarint(b, i)
 		case 2<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				if e.Children = appendVarints(e.Children, sub); e.Children == nil {
 					return errWire
 				}
@@ -36,7 +38,7 @@ func UnmarshalDirEntry(b []byte, e *DirEntry) error {
 			v, i = uvarint(b, i)
 			e.Children = append(e.Children, v)
 		case 3<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
+			if sub, i = message(b, i); i >= 0 {
 				if e.RefChildren = appendVarints(e.RefChildren, sub); e.RefChildren == nil {
 					return errWire
 				}
@@ -89,7 +91,7 @@ func (im *Image) Directories(ctx context.Context, workers int, fn func(worker in
 // after each.
 func (b *Batch) Directories(e *DirEntry, fn func(*DirEntry) error) error {
 	return b.each(func(msg []byte) error {
-		if err := UnmarshalDirEntry(msg, e); err != nil {
+		if err := e.unmarshal(msg); err != nil {
 			return err
 		}
 		return fn(e)

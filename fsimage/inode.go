@@ -61,6 +61,8 @@ type INodeFile struct {
 	UC                 UnderConstruction
 	ACL                []uint32
 	XAttrs             []XAttr
+
+	rare bool // some of StoragePolicy and what follows it may be set
 }
 
 // INodeDirectory is what an INode of DirectoryType holds.
@@ -123,7 +125,7 @@ func (p Permission) Mode() uint16 { return uint16(p) }
 func (n *INode) reset() {
 	n.Type, n.ID, n.Name = 0, 0, nil
 	if n.has&hasFile != 0 {
-		n.File = INodeFile{Blocks: n.File.Blocks[:0], ACL: n.File.ACL[:0], XAttrs: n.File.XAttrs[:0]}
+		n.File.reset()
 	}
 	if n.has&hasDirectory != 0 {
 		n.Directory = INodeDirectory{ACL: n.Directory.ACL[:0], XAttrs: n.Directory.XAttrs[:0], TypeQuotas: n.Directory.TypeQuotas[:0]}
@@ -132,6 +134,14 @@ func (n *INode) reset() {
 		n.Symlink = INodeSymlink{}
 	}
 	n.has = 0
+}
+
+func (f *INodeFile) reset() {
+	if f.rare {
+		*f = INodeFile{Blocks: f.Blocks, ACL: f.ACL[:0], XAttrs: f.XAttrs[:0]}
+	}
+	f.Replication, f.MTimeMs, f.ATimeMs, f.PreferredBlockSize, f.Permission = 0, 0, 0, 0, 0
+	f.Blocks = f.Blocks[:0]
 }
 
 // The parts of an INode that may hold something.
@@ -144,19 +154,22 @@ const (
 // UnmarshalINode decodes one INode message into n, re-using n's memory. The
 // slices of n point into b. It accepts and refuses exactly what the generated
 // code for the message does.
-func UnmarshalINode(b []byte, n *INode) error {
+func UnmarshalINode(b []byte, n *INode) error { return n.unmarshal(b[:len(b):len(b)]) }
+
+func (n *INode) unmarshal(b []byte) error {
 	n.reset()
 	hasID := false
 	for i := 0; i < len(b); {
-		tag, k := field(b, i)
-		if k < 0 {
-			return errWire
+		tag, k := uint64(b[i]), i+1
+		if !shortField(b[i]) {
+			if tag, k = longField(b, i); k < 0 {
+				return errWire
+			}
 		}
 		i = k
-		var v uint64
-		var sub []byte
 		switch tag {
 		case 1<<3 | wireVarint:
+			var v uint64
 			if v, i = uvarint(b, i); 1 <= int32(v) && int32(v) <= 3 && i >= 0 {
 				n.Type = Type(v)
 			}
@@ -165,24 +178,10 @@ func UnmarshalINode(b []byte, n *INode) error {
 			hasID = true
 		case 3<<3 | wireBytes:
 			n.Name, i = lenBytes(b, i)
-		case 4<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
-				n.has |= hasFile
-				if err := n.File.unmarshal(sub); err != nil {
-					return err
-				}
-			}
-		case 5<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
-				n.has |= hasDirectory
-				if err := n.Directory.unmarshal(sub); err != nil {
-					return err
-				}
-			}
-		case 6<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
-				n.has |= hasSymlink
-				if err := n.Symlink.unmarshal(sub); err != nil {
+		case 4<<3 | wireBytes, 5<<3 | wireBytes, 6<<3 | wireBytes:
+			var sub []byte
+			if sub, i = message(b, i); i >= 0 {
+				if err := n.unmarshalPart(tag, sub); err != nil {
 					return err
 				}
 			}
@@ -199,17 +198,31 @@ func UnmarshalINode(b []byte, n *INode) error {
 	return nil
 }
 
+func (n *INode) unmarshalPart(tag uint64, b []byte) error {
+	switch tag >> 3 {
+	case 4:
+		n.has |= hasFile
+		return n.File.unmarshal(b)
+	case 5:
+		n.has |= hasDirectory
+		return n.Directory.unmarshal(b)
+	}
+	n.has |= hasSymlink
+	return n.Symlink.unmarshal(b)
+}
+
 // unmarshal merges the message b into f: a message that stands twice in a
 // record counts as one, which is what protobuf prescribes.
 func (f *INodeFile) unmarshal(b []byte) error {
 	for i := 0; i < len(b); {
-		tag, k := field(b, i)
-		if k < 0 {
-			return errWire
+		tag, k := uint64(b[i]), i+1
+		if !shortField(b[i]) {
+			if tag, k = longField(b, i); k < 0 {
+				return errWire
+			}
 		}
 		i = k
 		var v uint64
-		var sub []byte
 		switch tag {
 		case 1<<3 | wireVarint:
 			v, i = uvarint(b, i)
@@ -224,12 +237,12 @@ func (f *INodeFile) unmarshal(b []byte) error {
 			v, i = fixed64(b, i)
 			f.Permission = Permission(v)
 		case 6<<3 | wireBytes:
-			if sub, i = lenBytes(b, i); i >= 0 {
-				var blk Block
-				if err := blk.unmarshal(sub); err != nil {
+			var sub []byte
+			if sub, i = message(b, i); i >= 0 {
+				f.Blocks = append(f.Blocks, Block{})
+				if err := f.Blocks[len(f.Blocks)-1].unmarshal(sub); err != nil {
 					return err
 				}
-				f.Blocks = append(f.Blocks, blk)
 			}
 		default:
 			var err error
@@ -246,21 +259,22 @@ func (f *INodeFile) unmarshal(b []byte) error {
 
 // unmarshalRare reads the fields that few files have.
 func (f *INodeFile) unmarshalRare(b []byte, i int, tag uint64) (int, error) {
+	f.rare = true
 	var v uint64
 	var sub []byte
 	var err error
 	switch tag {
 	case 7<<3 | wireBytes:
 		f.UnderConstruction = true
-		if sub, i = lenBytes(b, i); i >= 0 {
+		if sub, i = message(b, i); i >= 0 {
 			err = f.UC.unmarshal(sub)
 		}
 	case 8<<3 | wireBytes:
-		if sub, i = lenBytes(b, i); i >= 0 {
+		if sub, i = message(b, i); i >= 0 {
 			f.ACL, err = appendACL(f.ACL, sub)
 		}
 	case 9<<3 | wireBytes:
-		if sub, i = lenBytes(b, i); i >= 0 {
+		if sub, i = message(b, i); i >= 0 {
 			f.XAttrs, err = appendXAttrs(f.XAttrs, sub)
 		}
 	case 10<<3 | wireVarint:
@@ -284,9 +298,11 @@ func (blk *Block) unmarshal(b []byte) error {
 	const id, genStamp = 1, 2
 	var has uint8
 	for i := 0; i < len(b); {
-		tag, k := field(b, i)
-		if k < 0 {
-			return errWire
+		tag, k := uint64(b[i]), i+1
+		if !shortField(b[i]) {
+			if tag, k = longField(b, i); k < 0 {
+				return errWire
+			}
 		}
 		i = k
 		switch tag {
@@ -358,7 +374,7 @@ func (s *stream) inodeHeader() (*pb.INodeSection, error) {
 // each. An error of fn is placed at its record.
 func (b *Batch) INodes(n *INode, fn func(*INode) error) error {
 	return b.each(func(msg []byte) error {
-		if err := UnmarshalINode(msg, n); err != nil {
+		if err := n.unmarshal(msg); err != nil {
 			return err
 		}
 		return fn(n)

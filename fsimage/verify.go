@@ -18,7 +18,8 @@ type MD5 [md5.Size]byte
 func (m MD5) String() string { return hex.EncodeToString(m[:]) }
 
 // ReadMD5File reads the file that a NameNode writes beside an image: one line of
-// 32 hex digits, a blank, an asterisk and the name of the image. An error wraps
+// 32 hex digits, a blank, an asterisk (or a blank, as md5sum writes) and the name
+// of the image. An error wraps
 // ErrCorrupt when the contents are something else, and fs.ErrNotExist when
 // there is no such file.
 func ReadMD5File(name string) (MD5, error) {
@@ -34,7 +35,7 @@ func ReadMD5File(name string) (MD5, error) {
 	line, rest, _ := strings.Cut(string(b), "\n")
 	hexa, image, ok := strings.Cut(strings.TrimSuffix(line, "\r"), " ")
 	n, err := hex.Decode(sum[:], []byte(hexa[:min(len(hexa), 2*len(sum))]))
-	if err != nil || n != len(sum) || len(hexa) != 2*len(sum) || !ok || len(image) < 2 || strings.TrimSpace(rest) != "" || len(b) > 4096 {
+	if err != nil || n != len(sum) || len(hexa) != 2*len(sum) || !ok || len(image) < 2 || image[0] != '*' && image[0] != ' ' || strings.TrimSpace(rest) != "" || len(b) > 4096 {
 		return sum, fmt.Errorf("%s: %w: want one line of 32 hex digits, a blank, and * with the image's name", name, ErrCorrupt)
 	}
 	return sum, nil
