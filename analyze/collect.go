@@ -12,23 +12,7 @@ type collector struct {
 	lastUser, lastGroup uint32
 	user, group         *Totals // of those; nil at first
 	ec                  map[uint32]*PolicyRow
-	special             map[dirPolicy]*PolicyRow // nil: there were too many
-	lastSpecial         dirPolicy
-	specialRow          *PolicyRow
-	maxSpecial          int
 }
-
-// dirPolicy is what decides, together with the directory's own storage policy,
-// about the effective one of a file in it.
-type dirPolicy struct {
-	dir     namespace.Dir
-	own     uint8 // the file's own policy, 0 for none
-	striped bool
-}
-
-// maxSpecial limits how many combinations of directory and policy one worker
-// remembers. With more of them, it is better to read the image once more.
-const maxSpecial = 1 << 15
 
 // sumTable finds sums by the id of a string table. Ids are small numbers
 // counted from 1, unless an image is made to hurt.
@@ -102,7 +86,7 @@ func (c *collector) owner(p fsimage.Permission) (user, group *Totals) {
 }
 
 // see is a [namespace.Observer].
-func (c *collector) see(parent namespace.Dir, n *fsimage.INode, s namespace.FileSums) {
+func (c *collector) see(_ namespace.Dir, n *fsimage.INode, s namespace.FileSums) {
 	switch n.Type {
 	case fsimage.DirectoryType:
 		u, g := c.owner(n.Directory.Permission)
@@ -120,51 +104,27 @@ func (c *collector) see(parent namespace.Dir, n *fsimage.INode, s namespace.File
 		g.Files++
 		g.Length += s.Length
 		g.SpaceConsumed += s.Space
-		c.policies(parent, &n.File, s)
+		if n.File.Striped {
+			c.striped(&n.File, s)
+		}
 	}
 }
 
-// policies takes down the files that are striped or have a storage policy of
-// their own; those of all others follow from the tree when it is complete.
-func (c *collector) policies(parent namespace.Dir, f *fsimage.INodeFile, s namespace.FileSums) {
-	if !f.Striped && f.StoragePolicy == 0 {
-		return
+func (c *collector) striped(f *fsimage.INodeFile, s namespace.FileSums) {
+	row := c.ec[f.ECPolicy]
+	if row == nil {
+		row = &PolicyRow{}
+		c.ec[f.ECPolicy] = row
 	}
-	add := PolicyRow{Files: 1, Length: s.Length, SpaceConsumed: s.Space}
-	if f.Striped {
-		row := c.ec[f.ECPolicy]
-		if row == nil {
-			row = &PolicyRow{}
-			c.ec[f.ECPolicy] = row
-		}
-		row.add(&add)
-	}
-	if c.special == nil {
-		return
-	}
-	key := dirPolicy{parent, knownPolicy(f.StoragePolicy), f.Striped}
-	if c.specialRow == nil || key != c.lastSpecial {
-		if c.special[key] == nil {
-			if len(c.special) == c.maxSpecial {
-				c.special, c.specialRow = nil, nil
-				return
-			}
-			c.special[key] = &PolicyRow{}
-		}
-		c.lastSpecial, c.specialRow = key, c.special[key]
-	}
-	c.specialRow.add(&add)
+	row.add(&PolicyRow{Files: 1, Length: s.Length, SpaceConsumed: s.Space})
 }
 
 // collectors has one collector a worker.
-type collectors struct {
-	all        []*collector
-	maxSpecial int
-}
+type collectors struct{ all []*collector }
 
 // observe is called before the workers start, one call after the other.
 func (c *collectors) observe(int) namespace.Observer {
-	one := &collector{ec: map[uint32]*PolicyRow{}, special: map[dirPolicy]*PolicyRow{}, maxSpecial: c.maxSpecial}
+	one := &collector{ec: map[uint32]*PolicyRow{}}
 	c.all = append(c.all, one)
 	return one.see
 }
@@ -174,21 +134,14 @@ func (c *collectors) observe(int) namespace.Observer {
 type collected struct {
 	users, groups map[uint32]*Totals
 	ec            map[uint32]*PolicyRow
-	special       map[dirPolicy]*PolicyRow // nil: there were too many
 }
 
 func (c *collectors) merge() collected {
-	m := collected{map[uint32]*Totals{}, map[uint32]*Totals{}, map[uint32]*PolicyRow{}, map[dirPolicy]*PolicyRow{}}
+	m := collected{map[uint32]*Totals{}, map[uint32]*Totals{}, map[uint32]*PolicyRow{}}
 	for _, one := range c.all {
 		one.users.addTo(m.users)
 		one.groups.addTo(m.groups)
 		mergeRows(m.ec, one.ec)
-		if one.special == nil {
-			m.special = nil
-		}
-		if m.special != nil {
-			mergeRows(m.special, one.special)
-		}
 	}
 	return m
 }

@@ -24,7 +24,7 @@ func Load(ctx context.Context, im *fsimage.Image, o Options) (*Report, *namespac
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	c := collectors{maxSpecial: maxSpecial}
+	var c collectors
 	t, err := namespace.Load(ctx, im, namespace.Options{Workers: o.Workers, Progress: o.Progress, Observe: c.observe})
 	if err != nil {
 		return nil, nil, err
@@ -41,11 +41,7 @@ func Load(ctx context.Context, im *fsimage.Image, o Options) (*Report, *namespac
 		Groups:         ownerRows(sums.groups, func(id uint32) string { return t.GroupName(fsimage.Permission(id) << 16) }),
 		Snapshots:      snapshots(t),
 	}
-	if sums.special != nil {
-		r.StoragePolicy = storagePolicies(t, sums.special)
-	} else if r.StoragePolicy, err = storagePoliciesAgain(ctx, t, o.Workers); err != nil {
-		return nil, nil, err
-	}
+	r.StoragePolicy = storagePolicies(t)
 	r.ErasureCoding = ecRows(t, sums.ec, r.Totals)
 	r.OpenFiles = openFiles(t, o.Top)
 	if r.Top, err = topDirectories(ctx, t, o.Top); err != nil {

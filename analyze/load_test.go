@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"cmp"
+	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,7 @@ func TestSumsAgree(t *testing.T) {
 				t.Errorf("%s: %s", what, diff)
 			}
 		}
-		again, err := storagePoliciesAgain(t.Context(), tree, 2)
+		again, err := storagePoliciesAgain(t.Context(), tree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,24 +93,18 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-func TestTooManySpecialFiles(t *testing.T) {
-	t.Parallel()
-	c := collectors{maxSpecial: 2}
-	see := c.observe(0)
-	other := c.observe(1)
-	for i := range 4 {
-		see(0, &fsimage.INode{Type: fsimage.FileType, File: fsimage.INodeFile{StoragePolicy: 7}}, fileSums(1))
-		other(0, &fsimage.INode{Type: fsimage.FileType, File: fsimage.INodeFile{Striped: true, ECPolicy: uint32(i)}}, fileSums(1))
-	}
-	if m := c.merge(); len(m.special) != 2 || len(m.ec) != 4 {
-		t.Errorf("%v", m)
-	}
-	for dir := range uint32(3) {
-		see(dirOf(dir), &fsimage.INode{Type: fsimage.FileType, File: fsimage.INodeFile{StoragePolicy: 7}}, fileSums(1))
-	}
-	if m := c.merge(); m.special != nil {
-		t.Errorf("%v", m.special)
-	}
+// storagePoliciesAgain asks for the policy of one file after the other.
+func storagePoliciesAgain(ctx context.Context, t *namespace.Tree) ([]PolicyRow, error) {
+	sums := policySums{}
+	err := t.EachINode(ctx, 1, func(_ int, b *namespace.EntryBatch) error {
+		return b.Each(func(e *namespace.Entry) error {
+			if e.INode.Type == fsimage.FileType {
+				sums.at(e.StoragePolicy()).add(&PolicyRow{Files: 1, Length: e.Length(), SpaceConsumed: e.SpaceConsumed()})
+			}
+			return nil
+		})
+	})
+	return policyRows(sums), err
 }
 
 func TestTopN(t *testing.T) {
@@ -166,7 +161,3 @@ func TestCharge(t *testing.T) {
 		t.Errorf("%v %v %v", p, ok, c.Left())
 	}
 }
-
-func fileSums(n int64) namespace.FileSums { return namespace.FileSums{Length: n, Space: n} }
-
-func dirOf(i uint32) namespace.Dir { return namespace.Dir(i) }

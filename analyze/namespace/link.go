@@ -110,6 +110,12 @@ func (l *loader) merge(s *scanner) {
 	l.open = append(l.open, s.open...)
 	l.newestMs = max(l.newestMs, s.newest)
 	l.counts.merge(&s.counts)
+	for k, t := range s.own {
+		if l.ownPolicy[k] == nil {
+			l.ownPolicy[k] = new(FileTotals)
+		}
+		l.ownPolicy[k].add(*t)
+	}
 	if len(s.types) > 0 {
 		l.needTypes()
 	}

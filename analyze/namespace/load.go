@@ -87,13 +87,15 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 // loader holds what is needed only while a tree is made.
 type loader struct {
 	*Tree
-	o        Options
-	counter  *idCounter
-	parents  []uint64 // ids of directories with children, in the order of INODE_DIR
-	children int      // entries of INODE_DIR, references included
-	order    []Dir    // directories with children, each before those above it
-	keep     keepSet
-	created  map[Dir][]string // sorted names that the diffs of a directory call created
+	o         Options
+	counter   *idCounter
+	parents   []uint64 // ids of directories with children, in the order of INODE_DIR
+	children  int      // entries of INODE_DIR, references included
+	order     []Dir    // directories with children, each before those above it
+	keep      keepSet
+	ownPolicy map[ownPolicyKey]*FileTotals
+	striped   stripedFiles
+	created   map[Dir][]string // sorted names that the diffs of a directory call created
 
 	rootSeen atomic.Bool // a root without children
 	mu       sync.Mutex  // protects what follows, and the tree while empty directories are added
@@ -103,7 +105,7 @@ type loader struct {
 }
 
 func newLoader(t *Tree, o Options) *loader {
-	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}}
+	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}}
 	l.keep = newKeepSet(t.snaps.touched())
 	return l
 }

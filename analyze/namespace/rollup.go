@@ -16,6 +16,8 @@ func (l *loader) rollUp() error {
 		l.needTypes()
 	}
 	l.addDiffedFiles()
+	l.inherit()
+	l.sumPolicies()
 	for d := Dir(l.dirSet.len); d < Dir(l.numDirs); d++ {
 		*l.dirs.at(d) = 1
 		if p := l.Parent(d); p != NoDir {
@@ -29,7 +31,6 @@ func (l *loader) rollUp() error {
 			l.addTo(p, &v)
 		}
 	}
-	l.inherit()
 	l.order = nil
 	h := newHeld(l)
 	err := h.run()
@@ -86,6 +87,11 @@ func (l *loader) addDiffedFiles() {
 			}
 			v := k.file.vecWithDiffs(ds, !l.Live(k.parent))
 			l.addTo(k.parent, &v)
+			if t := (FileTotals{1, v.length, v.space}); k.file.policy != unspecified {
+				addOwnPolicy(l.ownPolicy, k.parent, &k.file, t)
+			} else if k.file.striped {
+				l.striped.at(k.parent).add(t)
+			}
 		}
 	}
 }

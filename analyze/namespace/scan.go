@@ -28,6 +28,7 @@ type scanner struct {
 	names       nameWriter
 	slots       []slot
 	types       map[Dir]*TypeSpace // of files with a storage policy of their own
+	own         map[ownPolicyKey]*FileTotals
 	empty       [][]emptyDir
 	emptyQuotas []Quota
 	quotas      map[Dir]Quota
@@ -44,14 +45,15 @@ type scanner struct {
 type slot struct {
 	dir Dir
 	sums
-	state uint8
+	striped FileTotals // of its files, those with a storage policy of their own not
+	state   uint8
 }
 
 const numSlots = 1 << 11
 
 func newScanner(l *loader, worker int) *scanner {
 	s := &scanner{
-		l: l, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{},
+		l: l, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
 		quotas: map[Dir]Quota{}, ecIDs: map[string]uint16{},
 	}
 	for i := range s.slots {
@@ -150,6 +152,11 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 	c.files++
 	c.length += sum.Length
 	c.space += sum.Space
+	if f.policy != unspecified {
+		addOwnPolicy(s.own, parent, &f, FileTotals{1, sum.Length, sum.Space})
+	} else if f.striped {
+		c.striped.add(FileTotals{1, sum.Length, sum.Space})
+	}
 	switch {
 	case f.striped || f.replication <= 0:
 	case f.policy == unspecified:
@@ -235,6 +242,11 @@ func (s *scanner) evict(c *slot) {
 	to.files += c.files
 	to.symlinks += c.symlinks
 	mu.Unlock()
+	if c.striped.Files > 0 {
+		s.l.mu.Lock()
+		s.l.striped.at(c.dir).add(c.striped)
+		s.l.mu.Unlock()
+	}
 }
 
 func (s *scanner) flush() {

@@ -55,8 +55,9 @@ type Tree struct {
 	emptyDir  []Dir
 	duplicate bool // some record stands twice
 
-	newestMs int64
-	findings []Finding
+	policyTotals map[string]FileTotals
+	newestMs     int64
+	findings     []Finding
 }
 
 // attributes are the properties of a directory that fit in a few bits.
