@@ -184,7 +184,7 @@ type exactReader struct {
 func (e *exactReader) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	e.n -= int64(n)
-	if err == io.EOF && e.n > 0 {
+	if errors.Is(err, io.EOF) && e.n > 0 {
 		err = truncatedf("the file is shorter than when it was opened")
 	}
 	return n, err

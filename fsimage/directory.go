@@ -1,6 +1,9 @@
 package fsimage
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // DirEntry is one record of section INODE_DIR: the children of a directory in
 // the order of the file, which is that of their names' bytes. Its slices are
@@ -13,7 +16,7 @@ type DirEntry struct {
 
 // UnmarshalDirEntry decodes one DirEntry message into e, re-using e's memory. It
 // accepts and refuses exactly what the generated code for the message does.
-func UnmarshalDirEntry(b []byte, e *DirEntry) error { return e.unmarshal(b[:len(b):len(b)]) }
+func UnmarshalDirEntry(b []byte, e *DirEntry) error { return e.unmarshal(slices.Clip(b)) }
 
 func (e *DirEntry) unmarshal(b []byte) error {
 	e.Parent, e.Children, e.RefChildren = 0, e.Children[:0], e.RefChildren[:0]

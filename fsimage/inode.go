@@ -3,7 +3,9 @@ package fsimage
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -155,7 +157,7 @@ const (
 // UnmarshalINode decodes one INode message into n, re-using n's memory. The
 // slices of n point into b. It accepts and refuses exactly what the generated
 // code for the message does.
-func UnmarshalINode(b []byte, n *INode) error { return n.unmarshal(b[:len(b):len(b)]) }
+func UnmarshalINode(b []byte, n *INode) error { return n.unmarshal(slices.Clip(b)) }
 
 func (n *INode) unmarshal(b []byte) error {
 	n.reset()
@@ -415,7 +417,7 @@ func (im *Image) INodes(ctx context.Context, workers int, fn func(worker int, b 
 func (s *stream) inodeHeader() (*pb.INodeSection, error) {
 	var h pb.INodeSection
 	b, _, err := s.fill(make([]byte, 4096))
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, s.error(0, -1, truncatedf("the section is empty"))
 	} else if err != nil {
 		return nil, err

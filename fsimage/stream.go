@@ -196,7 +196,7 @@ func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error
 			return nil, buf
 		}
 		b, buf, err := s.fill(buf)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			stopped = true
 		} else if err != nil {
 			fail(s.seq, err)

@@ -3,6 +3,7 @@ package fsimage
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -93,7 +94,7 @@ func message(b []byte, i int) ([]byte, int) {
 // in place.
 func lenBytes(b []byte, i int) ([]byte, int) {
 	m, i := message(b, i)
-	return m[:len(m):len(m)], i
+	return slices.Clip(m), i
 }
 
 func fixed64(b []byte, i int) (uint64, int) {

@@ -114,8 +114,10 @@ func (e *Entry) permission() fsimage.Permission {
 		return e.INode.File.Permission
 	case fsimage.DirectoryType:
 		return e.INode.Directory.Permission
+	case fsimage.SymlinkType:
+		return e.INode.Symlink.Permission
 	}
-	return e.INode.Symlink.Permission
+	return 0
 }
 
 // Owner is the name of the user who owns the inode.
@@ -134,8 +136,10 @@ func (e *Entry) MTimeMs() int64 {
 		return int64(e.INode.File.MTimeMs)
 	case fsimage.DirectoryType:
 		return int64(e.INode.Directory.MTimeMs)
+	case fsimage.SymlinkType:
+		return int64(e.INode.Symlink.MTimeMs)
 	}
-	return int64(e.INode.Symlink.MTimeMs)
+	return 0
 }
 
 // ATimeMs is the access time in milliseconds since 1970; directories have none,
@@ -146,6 +150,7 @@ func (e *Entry) ATimeMs() int64 {
 		return int64(e.INode.File.ATimeMs)
 	case fsimage.SymlinkType:
 		return int64(e.INode.Symlink.ATimeMs)
+	case fsimage.DirectoryType:
 	}
 	return 0
 }
@@ -178,6 +183,7 @@ func (e *Entry) StoragePolicy() string {
 		return e.t.StoragePolicy(e.Dir)
 	case fsimage.FileType:
 		return policyName(e.t.filePolicy(e.Parent, &e.INode.File))
+	case fsimage.SymlinkType:
 	}
 	return ""
 }
@@ -190,6 +196,7 @@ func (e *Entry) ECPolicy() string {
 		return e.t.ECPolicy(e.Dir)
 	case fsimage.FileType:
 		return e.t.FileECPolicy(&e.INode.File)
+	case fsimage.SymlinkType:
 	}
 	return ""
 }

@@ -1,6 +1,8 @@
 package namespace
 
 import (
+	"slices"
+
 	"fsweep/fsimage"
 )
 
@@ -153,9 +155,9 @@ func (f *file) vecAt(diffs []fileDiff, snapshot uint32) vec {
 	length := f.length()
 	// Diffs are newest first; the oldest one that is not older than the
 	// snapshot holds its state.
-	for i := len(diffs) - 1; i >= 0; i-- {
-		if diffs[i].snapshot >= snapshot {
-			length = diffs[i].size
+	for _, d := range slices.Backward(diffs) {
+		if d.snapshot >= snapshot {
+			length = d.size
 			break
 		}
 	}
@@ -165,9 +167,9 @@ func (f *file) vecAt(diffs []fileDiff, snapshot uint32) vec {
 		v.length, v.extra = length, 1
 		return v
 	}
-	for i := len(diffs) - 1; i >= 0; i-- {
-		if diffs[i].snapshot >= snapshot && diffs[i].hasCopy {
-			g.replication = diffs[i].replication
+	for _, d := range slices.Backward(diffs) {
+		if d.snapshot >= snapshot && d.hasCopy {
+			g.replication = d.replication
 			break
 		}
 	}

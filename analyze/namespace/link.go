@@ -2,6 +2,8 @@ package namespace
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"fsweep/fsimage"
 )
@@ -75,8 +77,7 @@ func (l *loader) cutCircles(pending []uint32) {
 // markLive fills the column state.
 func (l *loader) markLive() error {
 	depth := make([]uint16, l.dirSet.len)
-	for i := len(l.order) - 1; i >= 0; i-- {
-		d := l.order[i]
+	for _, d := range slices.Backward(l.order) {
 		p := l.Parent(d)
 		if d == l.root || p != NoDir && *l.state.at(p)&stateLive != 0 {
 			*l.state.at(d) = stateLive
@@ -104,9 +105,7 @@ func (l *loader) merge(s *scanner) {
 	if l.quotas == nil {
 		l.quotas = map[Dir]Quota{}
 	}
-	for d, q := range s.quotas {
-		l.quotas[d] = q
-	}
+	maps.Copy(l.quotas, s.quotas)
 	l.open = append(l.open, s.open...)
 	l.newestMs = max(l.newestMs, s.newest)
 	l.counts.merge(&s.counts)

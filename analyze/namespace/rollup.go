@@ -2,6 +2,7 @@ package namespace
 
 import (
 	"fmt"
+	"slices"
 
 	"fsweep/fsimage"
 )
@@ -34,7 +35,7 @@ func (l *loader) rollUp() error {
 	l.order = nil
 	h := newHeld(l)
 	err := h.run()
-	l.Tree.held = h.done
+	l.held = h.done
 	return err
 }
 
@@ -114,8 +115,8 @@ func (l *loader) inherit() {
 		}
 		a.flags |= up.flags & flagEncrypted
 	}
-	for i := len(l.order) - 1; i >= 0; i-- {
-		down(l.order[i])
+	for _, d := range slices.Backward(l.order) {
+		down(d)
 	}
 	for d := Dir(l.dirSet.len); d < Dir(l.numDirs); d++ {
 		down(d)
