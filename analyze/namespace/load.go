@@ -17,6 +17,10 @@ const rootID = 16385 // INodeId.ROOT_INODE_ID
 type Options struct {
 	// Workers is the number of goroutines that decode (default GOMAXPROCS).
 	Workers int
+	// NoSums leaves most files out: the tree has directories and paths, and
+	// EachINode works, but Usage, Summary, PolicyTotals and OpenFiles mean nothing
+	// and Observe must not be set.
+	NoSums bool
 	// Progress, if set, is told how many records of a stage are done; total is 0
 	// if unknown. It is called from several goroutines, one at a time.
 	Progress func(stage string, done, total int64)

@@ -73,7 +73,12 @@ func (l *loader) readINodes(ctx context.Context) error {
 		scanners[i] = newScanner(l, i)
 	}
 	announced, seen, err := l.im.INodes(ctx, l.o.Workers, func(w int, b *fsimage.Batch) error {
-		err := b.INodes(&inodes[w], scanners[w].inode)
+		var err error
+		if l.o.NoSums {
+			err = b.SomeINodes(&inodes[w], scanners[w].skip, scanners[w].inode)
+		} else {
+			err = b.INodes(&inodes[w], scanners[w].inode)
+		}
 		l.report("inodes", int64(b.Len()), int64(l.ids.len)+1)
 		return err
 	})
@@ -90,6 +95,25 @@ func (l *loader) readINodes(ctx context.Context) error {
 		l.merge(s)
 	}
 	return nil
+}
+
+// skip takes down all of a file that a tree without sums needs; false if that is
+// not enough.
+func (s *scanner) skip(id uint64, name []byte) bool {
+	l := s.l
+	if l.keep.has(id) {
+		return false
+	}
+	r, ok := l.ids.rank(id)
+	if !ok {
+		return true
+	}
+	if l.seen.add(r) {
+		s.counts.duplicate++
+	} else if p := l.parentOf[r]; p != NoDir && badName(name) && l.Live(p) {
+		s.counts.badNames.add(id)
+	}
+	return true
 }
 
 func (s *scanner) inode(n *fsimage.INode) error {

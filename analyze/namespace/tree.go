@@ -238,6 +238,10 @@ func (t *Tree) Findings() []Finding { return t.findings }
 // was not saved before.
 func (t *Tree) NewestMs() int64 { return t.newestMs }
 
+// NumINodes is the number of inodes that have a parent, and the root: about that
+// many [Tree.EachINode] shows.
+func (t *Tree) NumINodes() int64 { return int64(t.ids.len) + 1 }
+
 // NameSystem is section NS_INFO; the caller must not change it.
 func (t *Tree) NameSystem() *pb.NameSystemSection { return t.nameSystem }
 

@@ -62,7 +62,9 @@ func (o *inventoryOptions) validate(cmd *cobra.Command) error {
 
 func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
-		t, err := namespace.Load(ctx, im.Image, namespace.Options{Workers: o.workers, Progress: bar.Update})
+		t, err := namespace.Load(ctx, im.Image, namespace.Options{
+			Workers: o.workers, Progress: bar.Update, NoSums: o.of.value == "inodes",
+		})
 		if err != nil {
 			return err
 		}
@@ -80,8 +82,7 @@ func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) e
 // rows writes the inventory. Each worker formats its batches into a buffer of its
 // own and waits for its turn to write it.
 func (o *inventoryOptions) rows(ctx context.Context, t *namespace.Tree, out *cli.Output, bar *cli.Progress) error {
-	live := t.Summary(t.Root()).Live()
-	all := live.Directories + live.Files + live.Symlinks
+	all := t.NumINodes()
 	writers := make([]rowWriter, o.workers)
 	for i := range writers {
 		writers[i].rows = reports.NewRows(t, rowFormat(o.format.value))
