@@ -301,16 +301,21 @@ func (e *encoder) endArray(at int) {
 	}
 }
 
-// appendCSV appends a field, quoted only if it has to be.
-func appendCSV[T string | []byte](dst []byte, s T) []byte {
-	quoted := false
+// quotedInCSV has the bytes for which a field must be quoted.
+var quotedInCSV = [256]bool{'"': true, ',': true, '\r': true, '\n': true}
+
+func plainCSV[T string | []byte](s T) bool {
 	for i := range len(s) {
-		if c := s[i]; c == '"' || c == ',' || c == '\r' || c == '\n' {
-			quoted = true
-			break
+		if quotedInCSV[s[i]] {
+			return false
 		}
 	}
-	if !quoted {
+	return true
+}
+
+// appendCSV appends a field, quoted only if it has to be.
+func appendCSV[T string | []byte](dst []byte, s T) []byte {
+	if plainCSV(s) {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')
@@ -327,11 +332,23 @@ func appendCSV[T string | []byte](dst []byte, s T) []byte {
 // Bytes that are not UTF-8 appear as the text \xNN, so that different strings
 // stay different as long as nobody writes that text himself.
 func appendJSONString[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
+	return append(appendJSONText(append(dst, '"'), s), '"')
+}
+
+// plainInJSON has the bytes that stand in a JSON string as they are.
+var plainInJSON = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
+// appendJSONText is appendJSONString without the quotes.
+func appendJSONText[T string | []byte](dst []byte, s T) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' {
+		if plainInJSON[c] {
 			i++
 			continue
 		}
@@ -348,8 +365,7 @@ func appendJSONString[T string | []byte](dst []byte, s T) []byte {
 		i += n
 		start = i
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return append(dst, s[start:]...)
 }
 
 // runeLen is the length of the character at i, 0 if there is none.

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strconv"
-
 	"fsweep/analyze"
 	"fsweep/analyze/namespace"
 	"fsweep/fsimage"
@@ -57,25 +55,42 @@ type attributes struct {
 	storagePolicy, ecPolicy string
 	encrypted               bool
 	acl, xattrs             []string
+
+	fast fast // what neighbours have in common
 }
 
 func (a *attributes) fill(n *namespace.Entry) {
-	*a = attributes{
-		path: n.AppendPath(a.path[:0]), id: n.INode.ID,
-		owner: n.Owner(), group: n.Group(), mode: n.Mode(), mtimeMs: n.MTimeMs(),
-		storagePolicy: n.StoragePolicy(), ecPolicy: n.ECPolicy(), encrypted: n.Encrypted(),
-		acl: n.ACL(), xattrs: n.XAttrs(),
+	a.id, a.mtimeMs, a.acl, a.xattrs = n.INode.ID, n.MTimeMs(), n.ACL(), n.XAttrs()
+	a.storagePolicy, a.ecPolicy, a.encrypted = n.StoragePolicy(), n.ECPolicy(), n.Encrypted()
+	a.fast.entry = n
+	if p := n.Permission(); !a.fast.known || p != a.fast.permission {
+		a.fast.known, a.fast.permission = true, p
+		a.owner, a.group, a.mode = n.Owner(), n.Group(), n.Mode()
 	}
 }
 
+func (a *attributes) encodePath(e *encoder) {
+	if a.fast.entry == nil || !a.fast.path(e) {
+		if a.fast.entry != nil {
+			a.path = a.fast.entry.AppendPath(a.path[:0])
+		}
+		e.bytes("path", "path_b64", a.path)
+	}
+	e.uint("inode_id", a.id)
+}
+
 func (a *attributes) encode(e *encoder) {
-	e.string("owner", a.owner)
-	e.string("group", a.group)
-	e.mode("permission", a.mode)
+	a.fast.owner.write(e, ownerKey{a.owner, a.group, a.mode}, func() {
+		e.string("owner", a.owner)
+		e.string("group", a.group)
+		e.mode("permission", a.mode)
+	})
 	e.int("mtime_ms", a.mtimeMs)
-	e.stringIf("storage_policy", a.storagePolicy)
-	e.stringIf("erasure_coding_policy", a.ecPolicy)
-	e.bool("encrypted", a.encrypted)
+	a.fast.policy.write(e, policyKey{a.storagePolicy, a.ecPolicy, a.encrypted}, func() {
+		e.stringIf("storage_policy", a.storagePolicy)
+		e.stringIf("erasure_coding_policy", a.ecPolicy)
+		e.bool("encrypted", a.encrypted)
+	})
 	e.strings("acl", a.acl)
 	e.strings("xattrs", a.xattrs)
 }
@@ -116,8 +131,7 @@ func (r *inodeRow) fill(t *namespace.Tree, n *namespace.Entry) {
 
 func (r *inodeRow) encode(e *encoder) {
 	file, dir := r.typ == fsimage.FileType, r.typ == fsimage.DirectoryType
-	e.bytes("path", "path_b64", r.path)
-	e.uint("inode_id", r.id)
+	r.encodePath(e)
 	e.string("type", r.typ.String())
 	e.int("length", r.length)
 	e.int("space_consumed", r.space)
@@ -129,27 +143,6 @@ func (r *inodeRow) encode(e *encoder) {
 	e.intIf("children", r.children, dir)
 	e.bytesIf("symlink_target", "symlink_target_b64", r.target, r.typ == fsimage.SymlinkType)
 	e.blocks("blocks", r.blocks, file)
-}
-
-func (e *encoder) blocks(key string, blocks []fsimage.Block, set bool) {
-	if !set || e.format == header {
-		e.absent(key)
-		return
-	}
-	e.field(key)
-	at := e.beginArray()
-	for i := range blocks {
-		b := &blocks[i]
-		e.comma()
-		e.buf = append(e.buf, `{"id":`...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.ID), 10)
-		e.buf = append(e.buf, `,"generation_stamp":`...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.GenStamp), 10)
-		e.buf = append(e.buf, `,"bytes":`...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.NumBytes), 10)
-		e.buf = append(e.buf, '}')
-	}
-	e.endArray(at)
 }
 
 type directoryRow struct {
@@ -169,8 +162,7 @@ func (r *directoryRow) fill(t *namespace.Tree, n *namespace.Entry) {
 }
 
 func (r *directoryRow) encode(e *encoder) {
-	e.bytes("path", "path_b64", r.path)
-	e.uint("inode_id", r.id)
+	r.encodePath(e)
 	e.intIf("ns_quota", r.quota.Namespace, r.hasQuota && r.quota.Namespace != namespace.Unset)
 	e.int("ns_used", r.usage.Namespace)
 	e.intIf("ds_quota", r.quota.Space, r.hasQuota && r.quota.Space != namespace.Unset)

@@ -253,3 +253,36 @@ func sortedKeys(v map[string]any) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// TestFastRows requires that what rows keep from their neighbours changes
+// nothing: each row must be the one that a fresh writer makes.
+func TestFastRows(t *testing.T) {
+	t.Parallel()
+	im, err := fsimage.OpenFile(plainImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close()
+	tree, err := namespace.Load(t.Context(), im.Image, namespace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Format{NDJSON, CSV} {
+		rows := NewRows(tree, f)
+		err := tree.EachINode(t.Context(), 1, func(_ int, b *namespace.EntryBatch) error {
+			return b.Each(func(n *namespace.Entry) error {
+				got := string(rows.INode(nil, n))
+				slow := inodeRow{}
+				slow.fill(tree, n)
+				slow.path, slow.fast = n.AppendPath(nil), fast{}
+				if want := rowOf(f, &slow); got != want {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

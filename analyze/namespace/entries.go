@@ -89,16 +89,34 @@ func (e *Entry) AppendPath(dst []byte) []byte {
 	if e.Parent == NoDir || badName(e.INode.Name) {
 		return e.t.appendInodePath(dst, e)
 	}
-	if e.of != e.Parent {
-		e.of = e.Parent
-		e.base = e.base[:0]
-		if e.Parent != e.t.root {
-			e.base = e.t.AppendPath(e.base, e.Parent)
-		}
-		e.base = append(e.base, '/')
-	}
+	e.setBase()
 	dst = append(dst, e.base...)
 	return append(dst, e.INode.Name...)
+}
+
+// SplitPath gives the path in two parts: that of the directory with a slash, and
+// the name. It is false for what has no such path. dir is valid until the next
+// call with another Parent, name as long as e.
+func (e *Entry) SplitPath() (dir, name []byte, ok bool) {
+	if e.Parent == NoDir || badName(e.INode.Name) {
+		return nil, nil, false
+	}
+	e.setBase()
+	return e.base, e.INode.Name, true
+}
+
+// setBase makes base the path of the parent. Neighbours in an image mostly share
+// it.
+func (e *Entry) setBase() {
+	if e.of == e.Parent {
+		return
+	}
+	e.of = e.Parent
+	e.base = e.base[:0]
+	if e.Parent != e.t.root {
+		e.base = e.t.AppendPath(e.base, e.Parent)
+	}
+	e.base = append(e.base, '/')
 }
 
 func (t *Tree) appendInodePath(dst []byte, e *Entry) []byte {
@@ -108,7 +126,8 @@ func (t *Tree) appendInodePath(dst []byte, e *Entry) []byte {
 	return t.appendChild(dst, e.Parent, e.INode.Name, e.INode.ID)
 }
 
-func (e *Entry) permission() fsimage.Permission {
+// Permission is user, group and mode in one.
+func (e *Entry) Permission() fsimage.Permission {
 	switch e.INode.Type {
 	case fsimage.FileType:
 		return e.INode.File.Permission
@@ -121,13 +140,13 @@ func (e *Entry) permission() fsimage.Permission {
 }
 
 // Owner is the name of the user who owns the inode.
-func (e *Entry) Owner() string { return e.t.OwnerName(e.permission()) }
+func (e *Entry) Owner() string { return e.t.OwnerName(e.Permission()) }
 
 // Group is the name of the inode's group.
-func (e *Entry) Group() string { return e.t.GroupName(e.permission()) }
+func (e *Entry) Group() string { return e.t.GroupName(e.Permission()) }
 
 // Mode is the permission bits.
-func (e *Entry) Mode() uint16 { return e.permission().Mode() }
+func (e *Entry) Mode() uint16 { return e.Permission().Mode() }
 
 // MTimeMs is the modification time in milliseconds since 1970.
 func (e *Entry) MTimeMs() int64 {
