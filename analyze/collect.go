@@ -122,8 +122,12 @@ func (c *collector) striped(f *fsimage.INodeFile, s namespace.FileSums) {
 // collectors has one collector a worker.
 type collectors struct{ all []*collector }
 
-// observe is called before the workers start, one call after the other.
-func (c *collectors) observe(int) namespace.Observer {
+// observe is called before the workers start, one call after the other; with 0
+// when reading starts or starts over.
+func (c *collectors) observe(worker int) namespace.Observer {
+	if worker == 0 {
+		c.all = nil
+	}
 	one := &collector{ec: map[uint32]*PolicyRow{}}
 	c.all = append(c.all, one)
 	return one.see

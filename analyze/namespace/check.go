@@ -7,7 +7,7 @@ import (
 	"fsweep/fsimage"
 )
 
-// idList counts inodes and remembers the first few.
+// idList counts inodes and remembers those with the lowest ids.
 type idList struct {
 	n   int64
 	ids []uint64
@@ -17,16 +17,25 @@ const idListMax = 10
 
 func (l *idList) add(id uint64) {
 	l.n++
-	if len(l.ids) < idListMax && !slices.Contains(l.ids, id) {
-		l.ids = append(l.ids, id)
+	l.remember(id)
+}
+
+// remember keeps the lowest ids, sorted, so that it does not matter in which
+// order they come.
+func (l *idList) remember(id uint64) {
+	i, known := slices.BinarySearch(l.ids, id)
+	if known || i == idListMax {
+		return
 	}
+	l.ids = slices.Insert(l.ids, i, id)
+	l.ids = l.ids[:min(len(l.ids), idListMax)]
 }
 
 func (l *idList) merge(o *idList) {
 	l.n += o.n
-	l.ids = append(l.ids, o.ids...)
-	slices.Sort(l.ids)
-	l.ids = l.ids[:min(len(l.ids), idListMax)]
+	for _, id := range o.ids {
+		l.remember(id)
+	}
 }
 
 // problemCounts counts contradictions in an image.
@@ -38,20 +47,26 @@ type problemCounts struct {
 	duplicate          int64 // records with an id that an earlier one has
 	circles            idList
 	badNames           idList
-	missing            idList // inodes that snapshots name
+	missing            idList  // inodes that snapshots name
+	unreachable        idList  // files and symlinks that nothing leads to
+	unknownEC          idList  // files with a policy that nobody defines
+	bytes              float64 // about what all files take on disk, too large to wrap around
 }
 
 func (c *problemCounts) merge(o *problemCounts) {
 	c.duplicate += o.duplicate
 	c.badNames.merge(&o.badNames)
 	c.missing.merge(&o.missing)
+	c.unknownEC.merge(&o.unknownEC)
+	c.unreachable.merge(&o.unreachable)
+	c.bytes += o.bytes
 }
 
 // check turns what was counted into findings.
 func (l *loader) check() {
 	c := &l.counts
 	if c.announced != c.records {
-		l.find("inode_count", 1, nil, "section %s announces %d inodes and holds %d", fsimage.SectionINode, c.announced, c.records)
+		l.find("inode_count", 1, nil, "section %s announces %d inodes and holds %d", fsimage.SectionINode, uint64(c.announced), c.records)
 	}
 	l.findN("duplicate_inode", c.duplicate, nil, "inode records have the id of an earlier record and were ignored")
 	l.findN("several_parents", c.doubleParent, nil, "entries of directories name an inode that another entry names too; the first one counts")
@@ -60,6 +75,10 @@ func (l *loader) check() {
 	l.findN("directory_circle", c.circles.n, c.circles.ids, "directories lie below themselves and cannot be reached from the root")
 	l.findN("impossible_name", c.badNames.n, c.badNames.ids, "live inodes have a name that no client can make or use; their inode path is shown instead")
 	l.findN("missing_inode_of_snapshot", c.missing.n, c.missing.ids, "inodes that snapshots name are missing")
+	l.findN("unknown_erasure_coding_policy", c.unknownEC.n, c.unknownEC.ids, "erasure coded files have a policy that the image does not define; their parity is not known and not counted")
+	if c.bytes >= 1<<63 {
+		l.find("overflow", 1, nil, "lengths or space add up to more than 2^63 bytes; sums wrap around like the NameNode's")
+	}
 	l.checkRecords()
 	l.duplicate = c.duplicate > 0
 	if int64(len(l.open)) != l.leases && !l.hasSnapshots() && !l.o.NoSums {
@@ -82,12 +101,13 @@ func (l *loader) checkRecords() {
 		}
 	}
 	for d := range Dir(l.numDirs) {
-		if l.Parent(d) == NoDir && d != l.root && l.attr.at(d).flags&flagRecord != 0 && l.kept.get(l.ID(d)) == nil {
+		if l.Parent(d) == NoDir && d != l.root && l.attr.at(d).flags&flagRecord != 0 && l.kept.get(l.ID(d)) == nil && !l.circle[d] {
 			unreachable.add(l.ID(d))
 		}
 	}
 	l.findN("dangling_child", dangling.n, nil, "entries of directories name inodes that have no record")
 	l.findN("children_of_no_directory", childless.n, childless.ids, "lists of children belong to inodes that are no directories")
+	l.findN("unreachable_inode", l.counts.unreachable.n, l.counts.unreachable.ids, "files and symlinks are in no directory and in no snapshot")
 	l.findN("unreachable_directory", unreachable.n, unreachable.ids, "directories are in no other directory and in no snapshot")
 }
 

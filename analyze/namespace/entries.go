@@ -86,7 +86,7 @@ func (e *Entry) repeated(r uint32) bool { return e.seen != nil && e.seen.add(r) 
 
 // AppendPath appends the inode's path; see [Tree.AppendPath].
 func (e *Entry) AppendPath(dst []byte) []byte {
-	if e.Parent == NoDir || badName(e.INode.Name) {
+	if e.Parent == NoDir || e.t.badName(e.Parent, e.INode.Name) {
 		return e.t.appendInodePath(dst, e)
 	}
 	e.setBase()
@@ -98,7 +98,7 @@ func (e *Entry) AppendPath(dst []byte) []byte {
 // the name. It is false for what has no such path. dir is valid until the next
 // call with another Parent, name as long as e.
 func (e *Entry) SplitPath() (dir, name []byte, ok bool) {
-	if e.Parent == NoDir || badName(e.INode.Name) {
+	if e.Parent == NoDir || e.t.badName(e.Parent, e.INode.Name) {
 		return nil, nil, false
 	}
 	e.setBase()

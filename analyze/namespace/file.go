@@ -85,6 +85,19 @@ func (f *file) sums() (s FileSums, one int64) {
 	return s, one
 }
 
+// size is about what the file takes on disk, as a number that does not wrap
+// around.
+func (f *file) size() float64 {
+	var n float64
+	for i := range f.blocks {
+		n += float64(f.blocks[i].NumBytes)
+	}
+	if f.open {
+		n += float64(uint64(f.blockSize))
+	}
+	return n * float64(max(f.replication, 1))
+}
+
 // vec gives the same for sparse sums.
 func (f *file) vec() vec {
 	s, one := f.sums()

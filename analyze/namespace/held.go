@@ -126,7 +126,9 @@ func (h *held) of(d Dir) (*vec, error) {
 // or as of a snapshot if it lives on elsewhere.
 func (h *held) deleted(e entry) (vec, error) {
 	if e.ref >= 0 && h.snaps.refs[e.ref].withName {
-		return h.asOf(e.id, h.snaps.refs[e.ref].last)
+		v, err := h.asOf(e.id, h.snaps.refs[e.ref].last)
+		clear(h.at) // another reference shows another inode or snapshot
+		return v, err
 	}
 	k := h.Tree.kept.get(e.id)
 	if k == nil {
@@ -190,6 +192,11 @@ func (h *held) dirAsOf(d Dir, snapshot uint32) (vec, error) {
 	if !h.seenDir[d] {
 		return h.resolved(d), nil
 	}
+	if len(h.children[d]) == 0 && !h.hasDeleted(d) {
+		v, err := h.childrenAsOf(d, snapshot) // goes no deeper
+		v.resolve(h.attr.at(d).policy)
+		return v, err
+	}
 	key := atKey{h.ID(d), snapshot}
 	if v, ok := h.at[key]; ok {
 		if v == nil {
@@ -210,6 +217,15 @@ func (h *held) dirAsOf(d Dir, snapshot uint32) (vec, error) {
 	v.resolve(h.attr.at(d).policy)
 	h.at[key] = &v
 	return v, nil
+}
+
+func (h *held) hasDeleted(d Dir) bool {
+	for _, diff := range h.snaps.dirs[h.ID(d)] {
+		if len(diff.deleted) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
@@ -261,7 +277,6 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 // current children were not there under their name, and which entries were that
 // are not any more.
 func (h *held) undo(d Dir, snapshot uint32) (gone map[string]bool, back map[string]entry) {
-	gone, back = map[string]bool{}, map[string]entry{}
 	for _, diff := range h.snaps.dirs[h.ID(d)] {
 		if diff.snapshot < snapshot {
 			break
@@ -269,11 +284,17 @@ func (h *held) undo(d Dir, snapshot uint32) (gone map[string]bool, back map[stri
 		for _, name := range diff.created {
 			if _, ok := back[name]; ok {
 				delete(back, name)
-			} else {
-				gone[name] = true
+				continue
 			}
+			if gone == nil {
+				gone = map[string]bool{}
+			}
+			gone[name] = true
 		}
 		for _, e := range diff.deleted {
+			if back == nil {
+				back = map[string]entry{}
+			}
 			back[h.entryName(e)] = e
 		}
 	}

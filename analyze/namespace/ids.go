@@ -32,6 +32,7 @@ type chunk struct {
 	base   uint32 // rank of the chunk's first id
 	n      uint32 // number of ids
 	at     uint32 // where it starts: in array, or in units of chunkWords in bitmap
+	max    uint32 // room for ids
 	bitmap bool
 }
 
@@ -82,10 +83,10 @@ func newIDSet(c *idCounter) *idSet {
 		// An id that is added twice needs no room twice: a chunk cannot hold
 		// more than all its ids.
 		if n > arrayMax {
-			s.chunks[i] = chunk{at: uint32(bitmaps), bitmap: true}
+			s.chunks[i] = chunk{at: uint32(bitmaps), max: n, bitmap: true}
 			bitmaps++
 		} else {
-			s.chunks[i] = chunk{at: uint32(arrays)}
+			s.chunks[i] = chunk{at: uint32(arrays), max: n}
 			arrays += int(n)
 		}
 	}
@@ -124,35 +125,45 @@ func (s *idSet) chunk(id uint64) (int, bool) {
 	return slices.BinarySearch(s.keys, k)
 }
 
-// add adds an id that was counted. Not after finish.
-func (s *idSet) add(id uint64) {
+// add adds an id that was counted. It is false if there is no room: the file was
+// another one when its ids were counted. Not after finish.
+func (s *idSet) add(id uint64) bool {
 	i, ok := s.chunk(id)
 	if !ok {
-		return // the file changed between the passes; the checksum tells
+		return false
 	}
 	c := &s.chunks[i]
 	low := uint16(id)
 	if c.bitmap {
 		s.bitmap[int(c.at)*chunkWords+int(low>>6)] |= 1 << (low & 63)
-		return
+		return true
+	}
+	if c.n >= c.max {
+		return false
 	}
 	s.array[c.at+c.n] = low
 	c.n++
+	return true
 }
 
 // addShared is add for several goroutines at once.
-func (s *idSet) addShared(id uint64) {
+func (s *idSet) addShared(id uint64) bool {
 	i, ok := s.chunk(id)
 	if !ok {
-		return
+		return false
 	}
 	c := &s.chunks[i]
 	low := uint16(id)
 	if c.bitmap {
 		atomic.OrUint64(&s.bitmap[int(c.at)*chunkWords+int(low>>6)], 1<<(low&63))
-		return
+		return true
 	}
-	s.array[c.at+atomic.AddUint32(&c.n, 1)-1] = low
+	n := atomic.AddUint32(&c.n, 1)
+	if n > c.max {
+		return false
+	}
+	s.array[c.at+n-1] = low
+	return true
 }
 
 // finish sorts and ranks. It returns how many ids were added more than once;

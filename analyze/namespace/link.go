@@ -59,9 +59,11 @@ func (l *loader) release(d Dir, pending []uint32) {
 // release could not reach.
 func (l *loader) cutCircles(pending []uint32) {
 	var circle []Dir
+	l.circle = map[Dir]bool{}
 	for d, p := range pending {
 		if p != ^uint32(0) {
 			circle = append(circle, Dir(d))
+			l.circle[Dir(d)] = true
 			l.counts.circles.add(l.ID(Dir(d)))
 		}
 	}

@@ -24,9 +24,11 @@ type Options struct {
 	// Progress, if set, is told how many records of a stage are done; total is 0
 	// if unknown. It is called from several goroutines, one at a time.
 	Progress func(stage string, done, total int64)
-	// Observe, if set, is called once for every worker and gives the function
+	// Observe, if set, is called for every worker from 0 on and gives the function
 	// that this worker calls for each live inode, so that sums of any kind need
-	// no pass of their own. The INode is valid during the call only.
+	// no pass of their own. The INode is valid during the call only. When it is
+	// called with 0 once more, reading starts over, and what was seen before does
+	// not count.
 	Observe func(worker int) Observer
 }
 
@@ -40,6 +42,17 @@ func Load(ctx context.Context, im *fsimage.Image, o Options) (*Tree, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	t, err := load(ctx, im, o)
+	if err == nil && t.duplicate && o.Workers > 1 {
+		// The first record of an id counts. Which one is first is known only to
+		// one goroutine that reads them in order.
+		o.Workers = 1
+		return load(ctx, im, o)
+	}
+	return t, err
+}
+
+func load(ctx context.Context, im *fsimage.Image, o Options) (*Tree, error) {
 	t := &Tree{im: im}
 	if err := t.loadSmall(ctx); err != nil {
 		return nil, err
@@ -97,6 +110,7 @@ type loader struct {
 	children  int      // entries of INODE_DIR, references included
 	order     []Dir    // directories with children, each before those above it
 	keep      keepSet
+	circle    map[Dir]bool // directories that were below themselves
 	ownPolicy map[ownPolicyKey]*FileTotals
 	striped   stripedFiles
 	created   map[Dir][]string // sorted names that the diffs of a directory call created
@@ -183,12 +197,18 @@ func (l *loader) collectChildren(ctx context.Context) error {
 	if l.o.Workers > 1 {
 		add = l.ids.addShared
 	}
-	err := l.dirPass(ctx, l.o.Workers, func(_ int, e *fsimage.DirEntry) {
+	unknown := make([]int, l.o.Workers)
+	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
 		for _, id := range e.Children {
-			add(id)
+			if !add(id) {
+				unknown[w]++
+			}
 		}
 	})
 	if err != nil {
+		return err
+	}
+	if err := changed(unknown); err != nil {
 		return err
 	}
 	l.counts.doubleParent = int64(l.ids.finish(l.children))
@@ -219,13 +239,19 @@ func (l *loader) assignParents(ctx context.Context) error {
 	if l.counts.doubleParent > 0 || l.counts.doubleDirectory > 0 {
 		workers = 1
 	}
-	loops := make([]int64, workers)
+	loops, unknown := make([]int64, workers), make([]int, workers)
 	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
-		r, _ := l.dirSet.rank(e.Parent)
+		r, ok := l.dirSet.rank(e.Parent)
+		if !ok {
+			unknown[w]++
+			return
+		}
 		dir, n := Dir(r), uint32(0)
 		for _, id := range e.Children {
-			r, _ := l.ids.rank(id)
+			r, ok := l.ids.rank(id)
 			switch {
+			case !ok:
+				unknown[w]++
 			case id == rootID || id == e.Parent:
 				loops[w]++
 			case l.parentOf[r] == NoDir:
@@ -238,5 +264,19 @@ func (l *loader) assignParents(ctx context.Context) error {
 	for _, n := range loops {
 		l.counts.loop += n
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return changed(unknown)
+}
+
+// changed gives an error if a pass over INODE_DIR met ids that the first one did
+// not.
+func changed(unknown []int) error {
+	for _, n := range unknown {
+		if n > 0 {
+			return fmt.Errorf("%w: section %s: the file changed while it was read", fsimage.ErrCorrupt, fsimage.SectionDirectory)
+		}
+	}
+	return nil
 }

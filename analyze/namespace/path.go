@@ -21,7 +21,7 @@ func (t *Tree) AppendPath(dst []byte, d Dir) []byte {
 	start := len(dst)
 	for d != t.root {
 		p := *t.parent.at(d)
-		if t.attr.at(d).flags&flagBadName != 0 || p == NoDir {
+		if t.attr.at(d).flags&(flagBadName|flagRecord) != flagRecord || p == NoDir {
 			at := len(dst)
 			dst = append(dst, inodePath...)
 			dst = strconv.AppendUint(dst, t.ID(d), 10)
@@ -46,7 +46,7 @@ func reverse(b []byte) {
 
 // appendChild appends the path of the inode with a name and id in d.
 func (t *Tree) appendChild(dst []byte, d Dir, name []byte, id uint64) []byte {
-	if badName(name) {
+	if t.badName(d, name) {
 		dst = append(dst, inodePath...)
 		return strconv.AppendUint(dst, id, 10)
 	}
@@ -62,8 +62,13 @@ func (t *Tree) FilePath(dst []byte, f OpenFile) []byte {
 	return t.appendChild(dst, f.Parent, f.Name, f.ID)
 }
 
-// badName tells whether a name cannot be a component of a path.
-func badName(name []byte) bool {
+// badName tells whether no client can make or use a name in d: it cannot be a
+// component of a path, or HDFS keeps it for itself.
+func (t *Tree) badName(d Dir, name []byte) bool {
+	return impossible(name) || d == t.root && string(name) == ".reserved"
+}
+
+func impossible(name []byte) bool {
 	switch len(name) {
 	case 0:
 		return true
@@ -107,7 +112,7 @@ func (t *Tree) Lookup(path []byte) (Dir, bool) {
 // look-ups are made, and an index would cost every tree memory.
 func (t *Tree) child(d Dir, name []byte) Dir {
 	for c := range Dir(t.NumDirs()) {
-		if *t.parent.at(c) == d && c != d && bytes.Equal(t.Name(c), name) && !badName(name) {
+		if *t.parent.at(c) == d && c != d && bytes.Equal(t.Name(c), name) && t.attr.at(c).flags&flagBadName == 0 {
 			return c
 		}
 	}

@@ -26,7 +26,9 @@ func (l *loader) rollUp() error {
 		}
 	}
 	for _, d := range l.order {
-		*l.dirs.at(d)++
+		if l.attr.at(d).flags&flagRecord != 0 {
+			*l.dirs.at(d)++
+		}
 		if p := l.Parent(d); p != NoDir {
 			v := l.resolved(d)
 			l.addTo(p, &v)

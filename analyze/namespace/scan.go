@@ -106,11 +106,12 @@ func (s *scanner) skip(id uint64, name []byte) bool {
 	}
 	r, ok := l.ids.rank(id)
 	if !ok {
+		s.homeless(id, false)
 		return true
 	}
 	if l.seen.add(r) {
 		s.counts.duplicate++
-	} else if p := l.parentOf[r]; p != NoDir && badName(name) && l.Live(p) {
+	} else if p := l.parentOf[r]; p != NoDir && l.badName(p, name) && l.Live(p) {
 		s.counts.badNames.add(id)
 	}
 	return true
@@ -121,6 +122,10 @@ func (s *scanner) inode(n *fsimage.INode) error {
 		return fmt.Errorf("%w: inode %d has a name of %d bytes", fsimage.ErrCorrupt, n.ID, len(n.Name))
 	}
 	parent := NoDir
+	if n.ID == rootID && n.Type != fsimage.DirectoryType {
+		s.counts.duplicate++ // if it is not, there is no root, and rollUp says so
+		return nil
+	}
 	if r, ok := s.l.ids.rank(n.ID); ok {
 		if s.l.seen.add(r) {
 			s.counts.duplicate++
@@ -141,15 +146,25 @@ func (s *scanner) inode(n *fsimage.INode) error {
 
 func (s *scanner) symlink(n *fsimage.INode, parent Dir) {
 	s.newest = max(s.newest, int64(n.Symlink.MTimeMs), int64(n.Symlink.ATimeMs))
-	if s.keeps(n, parent) {
+	keeps := s.keeps(n, parent)
+	if keeps {
 		s.keep(n, parent)
 	}
 	if parent == NoDir {
+		s.homeless(n.ID, keeps)
 		return
 	}
 	c := s.slot(parent)
 	c.symlinks++
 	s.live(n, parent, c.state, FileSums{})
+}
+
+// homeless takes down an inode that is in no directory, which is right only for
+// what snapshots hold.
+func (s *scanner) homeless(id uint64, kept bool) {
+	if !kept {
+		s.counts.unreachable.add(id)
+	}
 }
 
 func (s *scanner) file(n *fsimage.INode, parent Dir) {
@@ -161,10 +176,17 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 		s.keep(n, parent).file = f.clone()
 	}
 	if parent == NoDir {
+		s.homeless(n.ID, keeps)
 		return
 	}
 	c := s.slot(parent)
 	sum, one := f.sums()
+	// About what it takes, to notice sums that wrap around: all of them are parts
+	// of the sum over all files.
+	s.counts.bytes += f.size()
+	if f.striped && f.ec.name == "" {
+		s.counts.unknownEC.add(n.ID)
+	}
 	if keeps {
 		if ds := l.snaps.files[n.ID]; len(ds) > 0 {
 			// Its sums need its diffs and are added when the pass is over.
@@ -206,7 +228,7 @@ func (s *scanner) live(n *fsimage.INode, parent Dir, state uint8, sum FileSums) 
 	if state&stateLive == 0 {
 		return
 	}
-	if badName(n.Name) {
+	if s.l.badName(parent, n.Name) {
 		s.counts.badNames.add(n.ID)
 	}
 	if n.Type == fsimage.FileType && n.File.UnderConstruction {

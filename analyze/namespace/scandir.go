@@ -23,7 +23,7 @@ func (s *scanner) directory(n *fsimage.INode, parent Dir) {
 	}
 	rec := emptyDir{
 		id: n.ID, permission: n.Directory.Permission, mtime: int64(n.Directory.MTimeMs), parent: parent,
-		name: s.names.add(n.Name), attr: s.attributes(n),
+		name: s.names.add(n.Name), attr: s.attributes(n, parent),
 	}
 	quota, hasQuota := quotaOf(&n.Directory)
 	state := uint8(0)
@@ -75,9 +75,9 @@ func (s *scanner) addEmpty(rec emptyDir) {
 	*last = append(*last, rec)
 }
 
-func (s *scanner) attributes(n *fsimage.INode) attributes {
+func (s *scanner) attributes(n *fsimage.INode, parent Dir) attributes {
 	a := attributes{flags: flagRecord}
-	if n.ID != rootID && badName(n.Name) {
+	if n.ID != rootID && s.l.badName(parent, n.Name) {
 		a.flags |= flagBadName
 	}
 	for _, x := range n.Directory.XAttrs {

@@ -146,7 +146,8 @@ func (t *Tree) Live(d Dir) bool { return *t.state.at(d)&stateLive != 0 }
 func (t *Tree) Dirs() iter.Seq[Dir] {
 	return func(yield func(Dir) bool) {
 		for d := range Dir(t.NumDirs()) {
-			if t.Live(d) && !yield(d) {
+			// A list of children whose directory has no record is no directory.
+			if t.Live(d) && t.attr.at(d).flags&flagRecord != 0 && !yield(d) {
 				return
 			}
 		}
