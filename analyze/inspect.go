@@ -104,6 +104,9 @@ func (i *inspector) inodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if announced != seen {
+		i.out.Findings = append(i.out.Findings, namespace.CountFinding(announced, seen))
+	}
 	i.count(fsimage.SectionINode, "inodes_announced", announced)
 	i.count(fsimage.SectionINode, "inodes", seen)
 	var byType [4]int64

@@ -28,7 +28,7 @@ type Source struct {
 }
 
 // imageTimeSource says what ImageTimeMs is.
-const imageTimeSource = "newest inode time; the image was saved then or later"
+const imageTimeSource = "newest time of any inode: a lower bound, unless a client set a time in the future"
 
 // NewSource describes an image; whether it was verified is for the caller to
 // say.

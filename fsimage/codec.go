@@ -162,30 +162,84 @@ func noEOF(err error) error {
 }
 
 // open gives the plain bytes of a section.
-func (im *Image) open(s Section) (io.ReadCloser, error) {
+func (im *Image) open(s Section) (*source, error) {
 	c, err := codecFor(im.sum.Codec)
 	if err != nil {
 		return nil, err
 	}
-	raw := io.NewSectionReader(im.r, s.Offset, s.Length)
+	raw := &exactReader{r: io.NewSectionReader(im.r, s.Offset, s.Length), n: s.Length}
 	if c == nil || s.Length == 0 { // an empty section has no stream at all
-		return io.NopCloser(&exactReader{raw, s.Length}), nil
+		return &source{Reader: raw, raw: raw}, nil
 	}
-	return c(bufio.NewReaderSize(&exactReader{raw, s.Length}, 256<<10))
+	d, err := c(bufio.NewReaderSize(raw, 256<<10))
+	if err != nil {
+		if raw.err != nil {
+			err = raw.err
+		}
+		return nil, err
+	}
+	return &source{Reader: d, raw: raw, closer: d, limit: expansionFloor + maxExpansion*s.Length}, nil
+}
+
+// Bounds of decompression. Real sections grow three to twenty times; a few
+// kilobytes that become gigabytes are made to hurt.
+const (
+	expansionFloor = 64 << 20
+	maxExpansion   = 256
+)
+
+// source is the plain bytes of a section.
+type source struct {
+	io.Reader
+	raw    *exactReader
+	closer io.Closer // nil without compression
+	limit  int64     // bytes that may come, if compressed
+	n      int64
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if s.n += int64(n); s.closer != nil && s.n > s.limit {
+		return 0, unsupportedf("the section grows to more than %d bytes, %d times its size", s.limit, maxExpansion)
+	}
+	if err != nil && s.raw.err != nil {
+		err = s.raw.err // the file's, not what the decompressor makes of it
+	}
+	return n, err
+}
+
+func (s *source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
 }
 
 // exactReader turns an end of input before n bytes into an error: the table of
-// sections was checked against the file's size, so the file shrank.
+// sections was checked against the file's size, so the file shrank. It remembers
+// what was wrong with the file.
 type exactReader struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error
 }
 
 func (e *exactReader) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	e.n -= int64(n)
-	if errors.Is(err, io.EOF) && e.n > 0 {
-		err = truncatedf("the file is shorter than when it was opened")
+	switch {
+	case err == nil:
+	case !errors.Is(err, io.EOF):
+		e.err = &fileError{err}
+		err = e.err
+	case e.n > 0:
+		e.err = truncatedf("the file is shorter than when it was opened")
+		err = e.err
 	}
 	return n, err
 }
+
+// fileError is an error of reading the file, not of its contents.
+type fileError struct{ error }
+
+func (e *fileError) Unwrap() error { return e.error }

@@ -302,6 +302,25 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestDecompressionBomb: a section that becomes thousands of times as long as it
+// is in the file is no section that a NameNode wrote. Records that are read are
+// kept in some form, so this must end in an error before memory does.
+func TestDecompressionBomb(t *testing.T) {
+	for _, codec := range []string{imagetest.CodecGzip, imagetest.CodecZstd} {
+		m := smallTree().Image()
+		m.Codec = codec
+		m.Section(SectionDirectory).AddRaw(make([]byte, 96<<20)) // as many empty records
+		b := m.Bytes()
+		var c census
+		err := c.readDirectories(t.Context(), openBytes(t, b), 1)
+		if err == nil {
+			t.Errorf("%s: %d bytes of image gave %d directories", codec, len(b), c.entries)
+			continue
+		}
+		requireClass(t, err, ErrCorrupt, ErrUnsupported)
+	}
+}
+
 // replace puts other messages into a section.
 func replace(m *imagetest.Image, section string, ms ...proto.Message) {
 	s := m.Section(section)

@@ -31,6 +31,9 @@ func (im *Image) SnapshotDiffs(ctx context.Context, fn Diffs) error {
 			} else if err != nil {
 				return err
 			}
+			if t := e.GetType(); t != pb.SnapshotDiffSection_DiffEntry_FILEDIFF && t != pb.SnapshotDiffSection_DiffEntry_DIRECTORYDIFF {
+				return r.error(corruptf("a diff entry of type %d", t))
+			}
 			for range e.GetNumOfDiff() {
 				if err := d.read(); err != nil {
 					return err

@@ -144,7 +144,7 @@ func (im *Image) readSummary() error {
 		return frameError(im.size, truncatedf("the file has %d bytes and no summary", im.size))
 	}
 	var tail [4]byte
-	if _, err := im.r.ReadAt(tail[:], im.size-4); err != nil {
+	if n, err := im.r.ReadAt(tail[:], im.size-4); n < len(tail) {
 		return readError("", im.size-4, err)
 	}
 	n := int64(int32(binary.BigEndian.Uint32(tail[:])))
@@ -156,7 +156,7 @@ func (im *Image) readSummary() error {
 	}
 	start := im.size - 4 - n
 	b := make([]byte, n)
-	if _, err := im.r.ReadAt(b, start); err != nil {
+	if n, err := im.r.ReadAt(b, start); n < len(b) {
 		return readError("", start, err)
 	}
 	m, k := protowire.ConsumeVarint(b)

@@ -51,6 +51,7 @@ func (s *stream) inodeHeader() (*pb.INodeSection, error) {
 	}
 	s.carry = append(append([]byte(nil), b.data[end:]...), s.carry...)
 	s.offset, s.record, s.seq = int64(end), 0, 0
+	s.failed = nil // it is found again, and counted from 0
 	return &h, nil
 }
 

@@ -3,6 +3,7 @@ package fsimage
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -177,6 +178,10 @@ func TestReadRefuses(t *testing.T) {
 				var census census
 				err := sectionReaders[c.section](&census, t.Context(), im, 1)
 				fe := requireFormatError(t, err, c.class)
+				where := fmt.Sprintf("section %s, offset %d", c.section, fe.Offset)
+				if c.record >= 0 && !strings.Contains(err.Error(), fmt.Sprintf(", record %d: ", c.record)) || !strings.Contains(err.Error(), where) {
+					t.Errorf("%q does not say %q and record %d", err, where, c.record)
+				}
 				if fe.Section != c.section || fe.Record != c.record || fe.Decompressed != (codec != "") {
 					t.Errorf("%v: section %q, record %d; want %q, %d", err, fe.Section, fe.Record, c.section, c.record)
 				}

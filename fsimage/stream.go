@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime/debug"
 	"sync"
 
@@ -18,7 +17,8 @@ type stream struct {
 	ctx       context.Context
 	im        *Image
 	sec       Section
-	src       io.ReadCloser
+	src       *source
+	failed    error  // why there is nothing after what was handed out
 	carry     []byte // read, but not handed out: the start of an unfinished message
 	offset    int64  // in the section, of the first byte not handed out
 	record    int64  // index of the first message not handed out
@@ -55,9 +55,9 @@ func (s *stream) error(offset, record int64, err error) error {
 // readCause classifies an error of the source: the operating system's stay what
 // they are, a decompressor's mean damaged data.
 func (s *stream) readCause(err error) error {
-	var pe *fs.PathError
+	var fe *fileError
 	switch {
-	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrTruncated), errors.Is(err, ErrUnsupported), errors.As(err, &pe):
+	case errors.As(err, &fe), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTruncated), errors.Is(err, ErrUnsupported):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return truncatedf("the compressed data ends early")
@@ -81,6 +81,9 @@ type Batch struct {
 // fill reads into buf and gives the longest run of whole records, growing buf
 // only for a record that does not fit. It gives io.EOF after the last one.
 func (s *stream) fill(buf []byte) (*Batch, []byte, error) {
+	if s.failed != nil {
+		return nil, buf, s.failed
+	}
 	n := 0
 	if len(buf) < len(s.carry) {
 		buf = make([]byte, len(s.carry)+s.im.opt.buffer)
@@ -100,11 +103,15 @@ func (s *stream) fill(buf []byte) (*Batch, []byte, error) {
 			}
 		}
 		end, count, need, err := wholeRecords(buf[:n], s.maxRecord)
-		if err != nil {
-			return nil, buf, s.error(s.offset+int64(end), s.record+int64(count), err)
+		if err == nil && s.eof && end < n {
+			err = truncatedf("%d bytes of a record are there, %d are missing", n-end, max(need-(n-end), 1))
 		}
-		if s.eof && end < n {
-			return nil, buf, s.error(s.offset+int64(end), s.record+int64(count), truncatedf("%d bytes of a record are there, %d are missing", n-end, max(need-(n-end), 1)))
+		if err != nil {
+			// Whole records before the fault come first: one of them may be bad too,
+			// and the first fault in the file is the one to report.
+			if s.failed = s.error(s.offset+int64(end), s.record+int64(count), err); end == 0 {
+				return nil, buf, s.failed
+			}
 		}
 		if end == 0 && n == 0 {
 			return nil, buf, io.EOF

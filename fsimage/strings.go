@@ -44,7 +44,7 @@ func (im *Image) Strings(ctx context.Context) (*StringTable, error) {
 		if err := r.must(h, "the header"); err != nil {
 			return err
 		}
-		if h.GetMaskBits() > 8 { // an id of an owner has 24 bits
+		if m := h.GetMaskBits(); m == 1 || m > 8 { // kinds need two bits, ids of owners have 24
 			return r.error(unsupportedf("string table with %d mask bits", h.GetMaskBits()))
 		}
 		t.maskBits = h.GetMaskBits()

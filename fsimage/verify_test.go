@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"fsweep/fsimage/imagetest"
+	pb "fsweep/proto/fsimage"
 )
 
 func TestReadMD5File(t *testing.T) {
@@ -92,6 +95,29 @@ func TestVerify(t *testing.T) {
 	}
 	if err := im.Verify(t.Context(), want); !errors.Is(err, ErrTruncated) {
 		t.Errorf("a file that shrank: %v", err)
+	}
+}
+
+// TestStringMasks: the kind of a string is in as many of the highest bits of its
+// key as the table says.
+func TestStringMasks(t *testing.T) {
+	for _, bits := range []uint32{2, 3, 4, 5, 8} {
+		m := imagetest.NewTree().Image()
+		h := &pb.StringTableSection{NumEntry: proto.Uint32(3), MaskBits: &bits}
+		ms := []proto.Message{h}
+		for kind, s := range []string{"user", "group", "xattr"} {
+			ms = append(ms, &pb.StringTableSection_Entry{Id: proto.Uint32(7 | uint32(kind+1)<<(32-bits)), Str: &s})
+		}
+		replace(m, SectionStringTable, ms...)
+		s, err := openBytes(t, m.Bytes()).Strings(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, want := range map[StringKind]string{UserString: "user", GroupString: "group", XAttrString: "xattr"} {
+			if got, ok := s.Lookup(kind, 7); !ok || got != want {
+				t.Errorf("%d bits: %d is %q, %v; want %q", bits, kind, got, ok, want)
+			}
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package namespace
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"testing"
@@ -117,7 +116,7 @@ func TestStoragePolicies(t *testing.T) {
 		15: {1: {Disk: n}, 2: {Disk: 2 * n}, 3: {Disk: 3 * n}, 5: {Disk: 5 * n}}, // RAM_DISK takes no slot
 	} {
 		for replication, types := range want {
-			for _, where := range []string{"file", "directory", "above", "both"} {
+			for _, where := range []string{"file", "directory", "above", "hidden"} {
 				it := imagetest.NewTree()
 				f := it.File("/x/d/f", n)
 				f.Replication = replication
@@ -128,9 +127,10 @@ func TestStoragePolicies(t *testing.T) {
 					it.Dir("/x/d").SetPolicy(policy)
 				case "above":
 					it.Dir("/x").SetPolicy(policy)
-				case "both": // the file's own wins, if it is one
+				case "hidden": // by a number that no policy has
 					it.Dir("/x").SetPolicy(policy)
 					f.SetPolicy(9)
+					types = TypeSpace{}
 				}
 				for _, path := range []string{"/", "/x", "/x/d"} {
 					if got := usageOf(t, it, path); got.Type != types || got.Space != int64(n*replication) {
@@ -262,20 +262,6 @@ func TestEmptyRoot(t *testing.T) {
 	requireSound(t, tree)
 	if len(tree.Findings()) > 0 {
 		t.Error(tree.Findings())
-	}
-}
-
-// TestTypesAsJSON: all types of a space, only the set ones of a quota.
-func TestTypesAsJSON(t *testing.T) {
-	for want, v := range map[string]any{
-		`{"DISK":1,"SSD":2,"ARCHIVE":3,"PROVIDED":4,"NVDIMM":5}`: TypeSpace{1, 2, 3, 4, 5},
-		`{"DISK":0,"SSD":0,"ARCHIVE":0,"PROVIDED":0,"NVDIMM":0}`: TypeSpace{},
-		`{"NVDIMM":0,"SSD":7}`: TypeQuota{Unset, 7, Unset, Unset, 0},
-		`{}`:                   TypeQuota{Unset, Unset, Unset, Unset, Unset},
-	} {
-		if got, err := json.Marshal(v); err != nil || string(got) != want {
-			t.Errorf("got %s, %v; want %s", got, err, want)
-		}
 	}
 }
 

@@ -39,14 +39,9 @@ func (t *Tree) FileECPolicy(f *fsimage.INodeFile) string {
 	return "#" + strconv.FormatUint(uint64(f.ECPolicy), 10)
 }
 
-// FileStoragePolicy is the name of the storage policy in force for a file of a
-// directory, empty if unspecified. It is known after [Load] only.
-func (t *Tree) FileStoragePolicy(d Dir, f *fsimage.INodeFile) string {
-	return policyName(t.filePolicy(d, f))
-}
-
+// filePolicy is the storage policy in force for a file of a directory.
 func (t *Tree) filePolicy(d Dir, f *fsimage.INodeFile) uint8 {
-	p := knownPolicy(f.StoragePolicy)
+	p := localPolicy(f.StoragePolicy)
 	if p == unspecified {
 		p = t.attr.at(d).effective
 	}

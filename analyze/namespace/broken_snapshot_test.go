@@ -174,6 +174,23 @@ func TestFindingsAreTheSame(t *testing.T) {
 				it.Diff(b, dirDiffOf([]uint64{a.ID}, it.WithName(b, "b", 1)))
 			}
 		},
+		"renames": func(it *imagetest.Tree) {
+			var ds []*imagetest.Node
+			for i := range 5 {
+				d := it.Dir(fmt.Sprint("/r", i))
+				for k := range i {
+					it.FileIn(d, fmt.Sprint(k), uint64(k))
+				}
+				ds = append(ds, d)
+			}
+			for _, d := range ds {
+				var refs []uint32
+				for i, other := range ds {
+					refs = append(refs, it.WithName(other, fmt.Sprint("old", i), 1))
+				}
+				it.Diff(d, dirDiffOf(nil, refs...))
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

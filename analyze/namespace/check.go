@@ -66,7 +66,7 @@ func (c *problemCounts) merge(o *problemCounts) {
 func (l *loader) check() {
 	c := &l.counts
 	if c.announced != c.records {
-		l.find("inode_count", 1, nil, "section %s announces %d inodes and holds %d", fsimage.SectionINode, uint64(c.announced), c.records)
+		l.findings = append(l.findings, CountFinding(c.announced, c.records))
 	}
 	l.findN("duplicate_inode", c.duplicate, nil, "inode records have the id of an earlier record and were ignored")
 	l.findN("several_parents", c.doubleParent, nil, "entries of directories name an inode that another entry names too; the first one counts")
@@ -83,6 +83,15 @@ func (l *loader) check() {
 	l.duplicate = c.duplicate > 0
 	if int64(len(l.open)) != l.leases && !l.hasSnapshots() && !l.o.NoSums {
 		l.find("leases", 1, nil, "%d live files are under construction, section %s lists %d", len(l.open), fsimage.SectionUnderConstruction, l.leases)
+	}
+}
+
+// CountFinding says that section INODE holds another number of inodes than its
+// header announces, an unsigned number there.
+func CountFinding(announced, records int64) Finding {
+	return Finding{
+		Code: "inode_count", Count: 1,
+		Message: fmt.Sprintf("section %s announces %d inodes and holds %d", fsimage.SectionINode, uint64(announced), records),
 	}
 }
 

@@ -27,12 +27,14 @@ func (c *column[T]) capacity() int { return len(c.chunks) << columnBits }
 type names struct {
 	mu     sync.Mutex
 	blocks [][]byte
+	full   bool // there were more names than addresses
 }
 
 const (
 	nameUnit   = 4
 	nameBlock  = 256 << 10 // bytes; longer than any name with its length
 	maxNameLen = 64<<10 - 1
+	maxBlocks  = 1 << 32 / (nameBlock / nameUnit)
 )
 
 // nameWriter fills one block after the other; each goroutine has its own.
@@ -61,6 +63,7 @@ func (w *nameWriter) next() {
 	w.to.mu.Lock()
 	defer w.to.mu.Unlock()
 	w.index = uint32(len(w.to.blocks))
+	w.to.full = w.to.full || len(w.to.blocks) >= maxBlocks
 	w.to.blocks = append(w.to.blocks, w.block)
 }
 

@@ -78,6 +78,7 @@ func (e *Entry) find(n *fsimage.INode) bool {
 	}
 	if n.Type == fsimage.DirectoryType {
 		e.Dir = t.dirOf(n.ID)
+		return e.Dir != NoDir
 	}
 	return true
 }

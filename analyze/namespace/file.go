@@ -32,7 +32,7 @@ func (t *Tree) file(f *fsimage.INodeFile) file {
 		blocks:      f.Blocks,
 		striped:     f.Striped,
 		open:        f.UnderConstruction,
-		policy:      knownPolicy(f.StoragePolicy),
+		policy:      localPolicy(f.StoragePolicy),
 	}
 	if f.Striped {
 		if x.ec = t.ec[f.ECPolicy]; x.ec == nil {

@@ -111,10 +111,12 @@ type loader struct {
 	order     []Dir    // directories with children, each before those above it
 	keep      keepSet
 	circle    map[Dir]bool // directories that were below themselves
+	ecIDs     map[string]uint16
 	ownPolicy map[ownPolicyKey]*FileTotals
 	striped   stripedFiles
 	created   map[Dir][]string // sorted names that the diffs of a directory call created
 
+	tooMany  string      // what there is more of than fits
 	rootSeen atomic.Bool // a root without children
 	mu       sync.Mutex  // protects what follows, and the tree while empty directories are added
 	locks    [64]sync.Mutex
@@ -123,7 +125,7 @@ type loader struct {
 }
 
 func newLoader(t *Tree, o Options) *loader {
-	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}}
+	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}, ecIDs: map[string]uint16{}}
 	l.keep = newKeepSet(t.snaps.touched())
 	return l
 }
@@ -170,6 +172,9 @@ func (l *loader) countChildren(ctx context.Context) error {
 		parts[i].ids = newIDCounter()
 	}
 	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
+		if len(e.Children) == 0 {
+			return
+		}
 		p := &parts[w]
 		p.parents = append(p.parents, e.Parent)
 		p.children += len(e.Children)
@@ -243,7 +248,7 @@ func (l *loader) assignParents(ctx context.Context) error {
 	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
 		r, ok := l.dirSet.rank(e.Parent)
 		if !ok {
-			unknown[w]++
+			unknown[w] += len(e.Children)
 			return
 		}
 		dir, n := Dir(r), uint32(0)

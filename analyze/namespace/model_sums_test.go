@@ -30,17 +30,14 @@ func (m *model) inherited(d *imagetest.Node) byte {
 	return 0
 }
 
-// ownPolicy is what a directory's xattr says, or a file's field; 0 if no policy
-// has the number.
+// ownPolicy is what a directory's xattr says, or a file's field; 0 is none. A
+// number that no policy has hides those above like any other.
 func ownPolicy(n *imagetest.Node) byte {
 	policy := byte(n.Policy)
 	for _, x := range n.XAttrs {
 		if x.Name == "hsm.block.storage.policy.id" {
 			policy = x.Value[0]
 		}
-	}
-	if modelTypes(policy) == nil {
-		return 0
 	}
 	return policy
 }

@@ -32,13 +32,18 @@ func policyName(id uint8) string {
 	return ""
 }
 
-// knownPolicy maps ids that no policy has to unspecified, which is how the
-// NameNode charges them: not at all.
-func knownPolicy(id uint32) uint8 {
+// noTypes stands for every id that no policy has. It hides the policies of the
+// directories above like any other, and charges nothing.
+const noTypes = 3
+
+func localPolicy(id uint32) uint8 {
+	if id == unspecified {
+		return unspecified
+	}
 	if id < uint32(len(storagePolicies)) && storagePolicies[id].types != nil {
 		return uint8(id)
 	}
-	return unspecified
+	return noTypes
 }
 
 // stripedPolicy tells whether erasure coded files can follow a policy; others

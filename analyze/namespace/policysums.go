@@ -79,7 +79,9 @@ func (l *loader) sumPolicies() {
 	l.policyTotals = map[string]FileTotals{}
 	for id, t := range totals {
 		if t.Files != 0 {
-			l.policyTotals[policyName(uint8(id))] = t
+			name := policyName(uint8(id))
+			t.add(l.policyTotals[name])
+			l.policyTotals[name] = t
 		}
 	}
 }

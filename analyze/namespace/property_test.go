@@ -213,3 +213,43 @@ func TestWriteTruth(t *testing.T) {
 func countsOf(t imagetest.Totals) Counts {
 	return Counts{t.Directories, t.Files, t.Symlinks, t.Length, t.SpaceConsumed}
 }
+
+// TestNoSums: without sums the tree has the same paths and inodes.
+func TestNoSums(t *testing.T) {
+	r := newRand(t, 20260502)
+	files := [][]byte{imageBytes(t, "3.4.2/plain"), imageBytes(t, "random-3.4.2/plain")}
+	for i := range rounds(50) {
+		files = append(files, newModel(r, 1+i, i%2 == 0).it.Image().Bytes())
+	}
+	for i, b := range files {
+		full, bare := mustLoad(t, b, Options{Workers: 2}), mustLoad(t, b, Options{Workers: 2, NoSums: true})
+		want := map[uint64]string{}
+		for d := range full.Dirs() {
+			q, _ := full.Quota(d)
+			want[full.ID(d)] = fmt.Sprint(pathOf(full, d), q, full.Owner(d), full.MTimeMs(d), full.ChildCount(d), full.StoragePolicy(d), full.ECPolicy(d))
+		}
+		for d := range bare.Dirs() {
+			q, _ := bare.Quota(d)
+			if got := fmt.Sprint(pathOf(bare, d), q, bare.Owner(d), bare.MTimeMs(d), bare.ChildCount(d), bare.StoragePolicy(d), bare.ECPolicy(d)); got != want[bare.ID(d)] {
+				t.Errorf("file %d: got %q, want %q", i, got, want[bare.ID(d)])
+			}
+			delete(want, bare.ID(d))
+		}
+		if len(want) > 0 {
+			t.Errorf("file %d: %v are missing", i, want)
+		}
+		a, b := rows(t, full, 2), rows(t, bare, 1)
+		for k := range a {
+			a[k].in, a[k].dir = 0, 0
+		}
+		for k := range b {
+			b[k].in, b[k].dir = 0, 0
+		}
+		if !slices.Equal(a, b) {
+			t.Errorf("file %d: the inodes differ", i)
+		}
+		if len(bare.Findings()) > 0 {
+			t.Errorf("file %d: findings %v", i, bare.Findings())
+		}
+	}
+}

@@ -85,6 +85,12 @@ func (l *loader) readINodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.names.full {
+		l.tooMany = "names of directories"
+	}
+	if l.tooMany != "" {
+		return fmt.Errorf("%w: section %s: too many %s", fsimage.ErrUnsupported, fsimage.SectionINode, l.tooMany)
+	}
 	l.counts.announced, l.counts.records = announced, seen
 	for _, s := range scanners {
 		s.flush()

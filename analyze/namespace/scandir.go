@@ -84,7 +84,7 @@ func (s *scanner) attributes(n *fsimage.INode, parent Dir) attributes {
 		name, _ := s.l.strings.Lookup(fsimage.XAttrString, x.NameID())
 		switch {
 		case x.Namespace() == fsimage.XAttrSystem && name == xattrStoragePolicy && len(x.Value) == 1:
-			a.policy = knownPolicy(uint32(x.Value[0]))
+			a.policy = localPolicy(uint32(x.Value[0]))
 		case x.Namespace() == fsimage.XAttrSystem && name == xattrECPolicy:
 			a.ec = s.ecID(x.Value)
 		case x.Namespace() == fsimage.XAttrRaw && name == xattrZone:
@@ -107,15 +107,14 @@ func (s *scanner) ecID(value []byte) uint16 {
 	l := s.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := uint16(0)
-	for i, known := range l.ecName {
-		if known == name {
-			id = uint16(i)
+	id, ok := l.ecIDs[name]
+	if !ok {
+		if len(l.ecName) > math.MaxUint16 {
+			l.tooMany = "erasure coding policies"
+			return 0
 		}
-	}
-	if id == 0 && len(l.ecName) < math.MaxUint16 {
 		id = uint16(len(l.ecName))
-		l.ecName = append(l.ecName, name)
+		l.ecName, l.ecIDs[name] = append(l.ecName, name), id
 	}
 	s.ecIDs[name] = id
 	return id

@@ -63,6 +63,9 @@ type Snapshot struct {
 func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, error) {
 	s := &snapshotState{dirs: map[uint64][]dirDiff{}, files: map[uint64][]fileDiff{}, roots: map[uint64][]Snapshot{}}
 	err := im.References(ctx, func(r *pb.INodeReferenceSection_INodeReference) error {
+		if r.ReferredId == nil {
+			return fmt.Errorf("%w: a reference to nothing", fsimage.ErrCorrupt)
+		}
 		s.refs = append(s.refs, reference{
 			id: r.GetReferredId(), name: r.GetName(), withName: r.DstSnapshotId == nil, last: r.GetLastSnapshotId(),
 		})

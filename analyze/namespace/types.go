@@ -1,9 +1,6 @@
 package namespace
 
-import (
-	"encoding/json"
-	"math"
-)
+import "math"
 
 // Dir is a directory of a [Tree]: an index without further meaning, valid for
 // that tree.
@@ -25,36 +22,11 @@ const (
 // TypeNames are HDFS's names of the storage types, by index.
 var TypeNames = [numTypes]string{"DISK", "SSD", "ARCHIVE", "PROVIDED", "NVDIMM"}
 
-// TypeSpace is space in bytes by storage type. JSON shows it as an object with
-// all types.
+// TypeSpace is space in bytes by storage type.
 type TypeSpace [numTypes]int64
-
-// MarshalJSON writes {"DISK":…,"SSD":…,…}.
-func (s TypeSpace) MarshalJSON() ([]byte, error) {
-	var o struct {
-		Disk     int64 `json:"DISK"`
-		SSD      int64 `json:"SSD"`
-		Archive  int64 `json:"ARCHIVE"`
-		Provided int64 `json:"PROVIDED"`
-		NVDIMM   int64 `json:"NVDIMM"`
-	}
-	o.Disk, o.SSD, o.Archive, o.Provided, o.NVDIMM = s[Disk], s[SSD], s[Archive], s[Provided], s[NVDIMM]
-	return json.Marshal(o)
-}
 
 // TypeQuota is a quota in bytes by storage type; Unset where there is none.
 type TypeQuota [numTypes]int64
-
-// MarshalJSON writes an object with the types that have a quota.
-func (q TypeQuota) MarshalJSON() ([]byte, error) {
-	m := map[string]int64{}
-	for t, v := range q {
-		if v != Unset {
-			m[TypeNames[t]] = v
-		}
-	}
-	return json.Marshal(m)
-}
 
 // Unset stands for a quota that is not set.
 const Unset = -1
@@ -107,8 +79,8 @@ func (s Summary) Live() Counts {
 // Finding is something in an image that is not as it should be but does not
 // make the numbers meaningless.
 type Finding struct {
-	Code    string   `json:"code"`                // stable, snake_case
-	Count   int64    `json:"count"`               // how many inodes or the like
-	Message string   `json:"message"`             // a sentence
-	INodes  []uint64 `json:"inode_ids,omitempty"` // the first few
+	Code    string   // stable, snake_case
+	Count   int64    // how many inodes or the like
+	Message string   // a sentence
+	INodes  []uint64 // the first few
 }

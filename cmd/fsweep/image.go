@@ -139,7 +139,8 @@ func (im *image) with(ctx context.Context, fn func(context.Context) error) error
 	err := fn(ctx)
 	_, isOutput := errors.AsType[*cli.OutputError](err)
 	_, isBug := errors.AsType[*cli.PanicError](err)
-	if isOutput || isBug {
+	_, isUsage := errors.AsType[*cli.UsageError](err)
+	if isOutput || isBug || isUsage {
 		return err // says nothing about the image
 	}
 	<-im.done

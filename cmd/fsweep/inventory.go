@@ -72,11 +72,15 @@ func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) e
 			bar.Stop()
 		}
 		im.warn(env)
-		for _, f := range t.Findings() {
-			env.Warn("%s (%d): %s", f.Code, f.Count, f.Message)
-		}
+		warnFindings(env, t.Findings())
 		return o.rows(ctx, t, out, bar)
 	})
+}
+
+func warnFindings(env *cli.Env, findings []namespace.Finding) {
+	for _, f := range findings {
+		env.Warn("%s (%d): %s", f.Code, f.Count, f.Message)
+	}
 }
 
 // rows writes the inventory. Each worker formats its batches into a buffer of its

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 	"sync"
 )
 
@@ -19,22 +20,26 @@ type queue struct {
 	next   int   // whose turn it is
 	done   int64 // inodes in batches before next
 	failed error
+	at     int // batch that failed
 }
 
 func newQueue(ctx context.Context, w io.Writer) *queue {
 	q := &queue{w: w}
 	q.turn = sync.NewCond(&q.mu)
-	q.stop = context.AfterFunc(ctx, func() { q.fail(ctx.Err()) })
+	q.stop = context.AfterFunc(ctx, func() { q.fail(math.MaxInt, ctx.Err()) })
 	return q
 }
 
 func (q *queue) close() { q.stop() }
 
-func (q *queue) fail(err error) {
+// fail ends all waiting. Of several failures the first in the image counts,
+// whichever came first: those before it have all been handed out, and every one
+// of them says what is wrong with it.
+func (q *queue) fail(seq int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.failed == nil {
-		q.failed = err
+	if q.failed == nil || seq < q.at {
+		q.failed, q.at = err, seq
 	}
 	q.turn.Broadcast()
 }
@@ -49,7 +54,7 @@ func (q *queue) err() error {
 // there is nothing to write.
 func (q *queue) put(seq int, w *rowWriter, formatErr error) (done int64, err error) {
 	if formatErr != nil {
-		q.fail(formatErr)
+		q.fail(seq, formatErr)
 		return 0, formatErr
 	}
 	q.mu.Lock()
@@ -64,7 +69,7 @@ func (q *queue) put(seq int, w *rowWriter, formatErr error) (done int64, err err
 	// Nobody else can be here: it is this batch's turn until next changes.
 	if len(w.buf) > 0 {
 		if _, err := q.w.Write(w.buf); err != nil {
-			q.fail(err)
+			q.fail(seq, err)
 			return 0, err
 		}
 	}

@@ -65,6 +65,7 @@ func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error
 			return reports.QuotaText(out, &src, findings, rows)
 		}
 		im.warn(env)
+		warnFindings(env, findings)
 		w := reports.NewRows(t, rowFormat(o.format.value))
 		b := w.QuotaHeader(nil)
 		for i := range rows {
