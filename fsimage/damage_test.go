@@ -306,6 +306,9 @@ func TestBombs(t *testing.T) {
 // is in the file is no section that a NameNode wrote. Records that are read are
 // kept in some form, so this must end in an error before memory does.
 func TestDecompressionBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a hundred million records")
+	}
 	for _, codec := range []string{imagetest.CodecGzip, imagetest.CodecZstd} {
 		m := smallTree().Image()
 		m.Codec = codec

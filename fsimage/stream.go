@@ -96,7 +96,7 @@ func (s *stream) fill(buf []byte) (*Batch, []byte, error) {
 		for n < len(buf) && !s.eof {
 			k, err := s.src.Read(buf[n:])
 			n += k
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				s.eof = true
 			} else if err != nil {
 				return nil, buf, s.error(s.offset+int64(n), s.record, s.readCause(err))
