@@ -10,7 +10,8 @@
 //
 // INODE and INODE_DIR, which hold nearly all bytes of an image, are decoded by
 // hand; all other sections by generated code. A fuzz target requires both kinds
-// of decoder to agree on the same bytes, in value and in error.
+// of decoder to agree on the same bytes, in value and in error (an enum value
+// that the schema does not know is absent, as in Java).
 //
 // Byte slices handed to a callback ([INode.Name] and the like) are valid until
 // the callback returns. An [Image] may be used by many goroutines at once if

@@ -149,7 +149,8 @@ const (
 
 // UnmarshalINode decodes one INode message into n, re-using n's memory. The
 // slices of n point into b. It accepts and refuses exactly what the generated
-// code for the message does.
+// code for the message does, but for enum values that the schema does not know:
+// like Java, and unlike Go's generated code, it takes them as absent.
 func UnmarshalINode(b []byte, n *INode) error { return n.unmarshal(slices.Clip(b)) }
 
 func (n *INode) unmarshal(b []byte) error {

@@ -5,7 +5,7 @@ package fsimage
 const (
 	defaultMaxRecord = 1 << 30 // a directory of 100 M children fits
 	defaultBuffer    = 256 << 10
-	maxSummary       = 16 << 20
+	maxSummary       = 1 << 20
 	maxBlock         = 64 << 20 // one block of a Snappy or LZ4 stream
 )
 

@@ -278,8 +278,8 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 			}
 		}
 	}
-	for _, e := range back {
-		if err := add(e.id); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(back)) { // see run
+		if err := add(back[name].id); err != nil {
 			return v, err
 		}
 	}

@@ -1,7 +1,9 @@
 package fsweep.rig;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FileUtil;
@@ -33,11 +35,17 @@ public final class Main {
         break;
       case "truth":
         for (int i = 2; i < args.length; i += 2) {
-          truth(version, work, new File(args[i]), new File(args[i + 1]), false);
+          File out = new File(args[i + 1]);
+          ask(version, work, new File(args[i]), false, truth -> truth.write(out));
         }
         break;
       case "upgrade":
-        truth(version, work, new File(args[2]), new File(args[3]), true);
+        ask(version, work, new File(args[2]), true, truth -> truth.write(new File(args[3])));
+        break;
+      case "sums":
+        List<String> paths = Files.readAllLines(Paths.get(args[4]));
+        File sums = new File(args[3]);
+        ask(version, work, new File(args[2]), false, truth -> truth.writeSums(sums, paths));
         break;
       case "view":
         for (int i = 2; i < args.length; i++) {
@@ -72,16 +80,23 @@ public final class Main {
     }
   }
 
-  /** Writes down what a NameNode answers that was started from exactly this image. */
-  private static void truth(String version, File work, File dir, File out, boolean upgrade)
-      throws Exception {
+  private interface Questions {
+    void ask(Truth truth) throws IOException;
+  }
+
+  /** Asks a NameNode that was started from exactly this image. */
+  private static void ask(
+      String version, File work, File dir, boolean upgrade, Questions questions) throws Exception {
     File scratch = Files.createTempDirectory(work.toPath(), "image").toFile();
+    MiniDFSCluster[] started = new MiniDFSCluster[1];
     Namespace.step(
-        "truth of " + dir,
+        "load " + dir,
+        () -> started[0] = Cluster.fromImage(scratch, Images.newest(dir), upgrade));
+    Namespace.step(
+        "ask about " + dir,
         () -> {
-          MiniDFSCluster cluster = Cluster.fromImage(scratch, Images.newest(dir), upgrade);
-          new Truth(new Namespace(cluster, Hadoop3.load(version))).write(out);
-          cluster.shutdown();
+          questions.ask(new Truth(new Namespace(started[0], Hadoop3.load(version))));
+          started[0].shutdown();
         });
     FileUtil.fullyDelete(scratch);
   }

@@ -46,6 +46,25 @@ final class Truth {
         writeTree(p, s, ns.client.getFileInfo(s), snapshots, null);
       }
     }
+    writeGlobal(out);
+  }
+
+  /** OUT/quota.jsonl of these directories alone, which large images need, and global.json. */
+  void writeSums(File out, List<String> directories) throws IOException {
+    Files.createDirectories(out.toPath());
+    try (PrintWriter quota = new PrintWriter(new File(out, "quota.jsonl"), "US-ASCII")) {
+      for (String directory : directories) {
+        HdfsFileStatus s = ns.client.getFileInfo(directory);
+        if (s == null) {
+          throw new IOException("no such path: " + directory);
+        }
+        writeSummary(directory.getBytes(StandardCharsets.UTF_8), directory, s, quota);
+      }
+    }
+    writeGlobal(out);
+  }
+
+  private void writeGlobal(File out) throws IOException {
     try (PrintWriter global = new PrintWriter(new File(out, "global.json"), "US-ASCII")) {
       FSNamesystem system = ns.nameNode.getNamesystem();
       global.println(
