@@ -9,23 +9,23 @@ import (
 // idSet is a set of inode ids with ranks: the position of an id among the
 // sorted ids of the set. Ids fall into chunks of 65,536; a chunk is a bitmap or
 // a sorted array of its low 16 bits, whichever is smaller, so that the set
-// follows the number of ids and not the largest one. Per id it takes an eighth
+// follows the number of ids and not the largest one. Per id it takes a sixth
 // of a byte where all ids exist and two bytes where few do.
 type idSet struct {
 	keys   []uint64 // id >> 16 of every chunk, ascending
 	chunks []chunk
 	dense  []uint32 // chunk number + 1 by id>>16 - keys[0]; nil where keys are sparse
 	bitmap []uint64 // of all chunks that are bitmaps, chunkWords each
-	ranks  []uint16 // before every eighth word of bitmap, within its chunk
+	ranks  []uint16 // of the first bit of every word of bitmap, within its chunk
 	array  []uint16 // of all other chunks
+	first  uint64   // keys[0]
 	len    int
 }
 
 const (
 	chunkBits  = 16
 	chunkWords = 1 << chunkBits / 64
-	chunkRanks = chunkWords / 8
-	arrayMax   = 1<<chunkBits/8/2 + chunkRanks // above it a bitmap is smaller
+	arrayMax   = chunkWords * (8 + 2) / 2 // above it a bitmap with ranks is smaller
 )
 
 type chunk struct {
@@ -91,7 +91,7 @@ func newIDSet(c *idCounter) *idSet {
 		}
 	}
 	s.bitmap = make([]uint64, bitmaps*chunkWords)
-	s.ranks = make([]uint16, bitmaps*chunkRanks)
+	s.ranks = make([]uint16, bitmaps*chunkWords)
 	s.array = make([]uint16, arrays)
 	s.index()
 	return s
@@ -103,20 +103,21 @@ func (s *idSet) index() {
 	if len(s.keys) == 0 {
 		return
 	}
-	span := s.keys[len(s.keys)-1] - s.keys[0] + 1
+	s.first = s.keys[0]
+	span := s.keys[len(s.keys)-1] - s.first + 1
 	if span > 8*uint64(len(s.keys))+1024 {
 		return
 	}
 	s.dense = make([]uint32, span)
 	for i, k := range s.keys {
-		s.dense[k-s.keys[0]] = uint32(i) + 1
+		s.dense[k-s.first] = uint32(i) + 1
 	}
 }
 
 func (s *idSet) chunk(id uint64) (int, bool) {
 	k := id >> chunkBits
 	if s.dense != nil {
-		i := k - s.keys[0] // wraps around below the first key
+		i := k - s.first // wraps around below the first key
 		if i >= uint64(len(s.dense)) || s.dense[i] == 0 {
 			return 0, false
 		}
@@ -188,9 +189,7 @@ func (s *idSet) rankBitmap(at int) uint32 {
 	words := s.bitmap[at*chunkWords : (at+1)*chunkWords]
 	var n uint32
 	for w, x := range words {
-		if w%8 == 0 {
-			s.ranks[at*chunkRanks+w/8] = uint16(n)
-		}
+		s.ranks[at*chunkWords+w] = uint16(n)
 		n += uint32(bits.OnesCount64(x))
 	}
 	return n
@@ -198,27 +197,32 @@ func (s *idSet) rankBitmap(at int) uint32 {
 
 // rank gives the position of id in the set.
 func (s *idSet) rank(id uint64) (uint32, bool) {
-	i, ok := s.chunk(id)
-	if !ok {
+	var i int
+	if k := id>>chunkBits - s.first; k < uint64(len(s.dense)) {
+		i = int(s.dense[k]) - 1
+	} else if s.dense == nil {
+		var ok bool
+		if i, ok = slices.BinarySearch(s.keys, id>>chunkBits); !ok {
+			return 0, false
+		}
+	} else {
+		i = -1
+	}
+	if i < 0 {
 		return 0, false
 	}
-	c := s.chunks[i]
+	c := &s.chunks[i]
 	low := uint16(id)
 	if !c.bitmap {
 		j, ok := slices.BinarySearch(s.array[c.at:c.at+c.n], low)
 		return c.base + uint32(j), ok
 	}
-	word := int(low >> 6)
-	words := s.bitmap[int(c.at)*chunkWords:]
-	x := words[word]
-	if x>>(low&63)&1 == 0 {
+	word := int(c.at)*chunkWords + int(low>>6)
+	x, bit := s.bitmap[word], uint64(1)<<(low&63)
+	if x&bit == 0 {
 		return 0, false
 	}
-	r := c.base + uint32(s.ranks[int(c.at)*chunkRanks+word/8])
-	for w := word &^ 7; w < word; w++ {
-		r += uint32(bits.OnesCount64(words[w]))
-	}
-	return r + uint32(bits.OnesCount64(x&(1<<(low&63)-1))), true
+	return c.base + uint32(s.ranks[word]) + uint32(bits.OnesCount64(x&(bit-1))), true
 }
 
 // idSetOf makes a set of a list of ids, which may hold repetitions.
