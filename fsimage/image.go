@@ -82,7 +82,21 @@ type Image struct {
 // File is an [Image] in a file of its own; Close it.
 type File struct {
 	*Image
-	f *os.File
+	f  *os.File
+	fi os.FileInfo // when it was opened
+}
+
+// Unchanged gives an error that wraps ErrCorrupt if the file was written to
+// since it was opened. What was read in the meantime can be of two images.
+func (f *File) Unchanged() error {
+	fi, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi.Size() != f.fi.Size() || !fi.ModTime().Equal(f.fi.ModTime()) {
+		return fmt.Errorf("%w: the file was changed while it was read", ErrCorrupt)
+	}
+	return nil
 }
 
 // Close closes the file.
@@ -101,11 +115,14 @@ func OpenFile(name string, opts ...Option) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if fi, err = f.Stat(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	im, err := Open(f, fi.Size(), opts...)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
-	return &File{im, f}, nil
+	return &File{im, f, fi}, nil
 }
 
 // Open reads magic, summary and section table of the image in r, which has

@@ -181,4 +181,4 @@ var errDeep = errors.New("directories are nested too deeply")
 
 // maxDepth bounds the nesting of directories. A path has at most 8,000
 // characters when it is made; renames can bring a subtree somewhat deeper.
-const maxDepth = 16384
+const maxDepth = 4096

@@ -82,9 +82,14 @@ func directoryHint(dir string) string {
 	return "name the file, such as fsimage_0000000000000012345"
 }
 
+// gzipMagic is how the start of a gzipped file looks in an error.
+const gzipMagic = `"\x1f\x8b`
+
 // imageHint adds advice to an error about the contents of an image.
 func imageHint(err error) error {
 	switch {
+	case errors.Is(err, fsimage.ErrNotImage) && strings.Contains(err.Error(), gzipMagic):
+		return cli.WithHint(err, "the file is gzipped; gunzip it first")
 	case errors.Is(err, fsimage.ErrNotImage):
 		return cli.WithHint(err, "an image is what the NameNode saves as fsimage_N; it starts with HDFSIMG1")
 	case errors.Is(err, fsimage.ErrTruncated):
@@ -101,10 +106,10 @@ func (im *image) readMD5() error {
 		names = append(names, target+".md5")
 	}
 	for _, name := range names {
-		fi, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		fi, err := os.Stat(name) // a link that leads nowhere is an error
 		if err == nil && !fi.Mode().IsRegular() {
 			err = fmt.Errorf("%s: %w: not a regular file", name, fsimage.ErrCorrupt)
 		}
@@ -144,7 +149,20 @@ func (im *image) with(ctx context.Context, fn func(context.Context) error) error
 		return err // says nothing about the image
 	}
 	<-im.done
+	if changed := im.unchanged(); changed != nil && !errors.Is(err, context.Canceled) {
+		return changed // whatever else was found belongs to no image
+	}
 	return im.explain(err)
+}
+
+// unchanged gives an error if somebody wrote to the image meanwhile: its MD5 may
+// be that of other bytes than those that were decoded.
+func (im *image) unchanged() error {
+	err := im.Unchanged()
+	if err == nil {
+		return nil
+	}
+	return cli.WithHint(fmt.Errorf("%s: %w", im.name, err), "copy an image under another name and rename it when it is complete")
 }
 
 // explain puts what decoding and what verifying the image gave together.

@@ -76,7 +76,7 @@ EXIT STATUS
        unsupported, or does not have the MD5 of its .md5 file
   5    an output could not be written
   70   a bug in fsweep
-  130  interrupted by SIGINT or SIGTERM
+  130  interrupted by SIGINT, SIGTERM or SIGHUP
   141  the reader of the output went away, as in "fsweep … | head"
 Whenever it is not 0, no output file appears and an existing one stays as it was.`
 

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,7 +106,12 @@ func askSums(t *testing.T, dir string, truth *imagetest.Truth) largeAnswers {
 	if err := os.WriteFile(list, []byte(paths.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s", runRig(t, "sums", "3.4.2", dir, out, list))
+	said := runRig(t, "sums", "3.4.2", dir, out, list)
+	t.Logf("%s", said)
+	parallel := filepath.Base(dir) == "parallel"
+	if parallel != bytes.Contains(said, []byte("will be loaded in parallel")) {
+		t.Error("the NameNode loaded the image the other way")
+	}
 
 	answers := largeAnswers{directories: map[string]nameNodeSummary{}}
 	eachLine(t, readTruthFile(t, out, "quota.jsonl"), func(line []byte) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,9 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 func (o *readOptions) write(ctx context.Context, env *cli.Env, name, output string,
 	fn func(context.Context, *image, *cli.Output, *cli.Progress) error,
 ) error {
+	if output == "" { // an unset variable of a script, most likely
+		return &cli.UsageError{Command: env.Name, Err: errors.New("-o needs the name of a file, or - for standard output")}
+	}
 	im, err := openImage(name, o.noVerify)
 	if err != nil {
 		return err
@@ -87,6 +91,9 @@ func (o *readOptions) write(ctx context.Context, env *cli.Env, name, output stri
 		}
 		defer out.Abort()
 		if err := fn(ctx, im, out, bar); err != nil {
+			return err
+		}
+		if err := im.unchanged(); err != nil {
 			return err
 		}
 		return out.Commit()

@@ -53,16 +53,17 @@ func (e *emitter) inodes() {
 	}
 	s.begin()
 	s.write(Unit(&pb.INodeSection{LastInodeId: &last, NumInodes: new(uint64(p.n))}))
-	e.each(len(e.order), INodeSub, func(at int) bool {
+	e.each(len(e.order), INodeSub, func(at int) int {
 		e.inode(e.order[at])
-		return true
+		return 1
 	})
 	s.end(INode)
 }
 
 // each writes n records and the sub-sections the way the NameNode does: one ends
-// after every n/SubSections records. f says whether it wrote one.
-func (e *emitter) each(n int, sub string, f func(at int) bool) {
+// after every n/SubSections inodes. f says how many the record at that place is
+// for: of a directory's entry they are its children.
+func (e *emitter) each(n int, sub string, f func(at int) int) {
 	parts := e.plan.spec.SubSections
 	per := max(1, int(e.plan.n)/max(1, parts))
 	written := 0
@@ -70,12 +71,10 @@ func (e *emitter) each(n int, sub string, f func(at int) bool) {
 		if e.out.err != nil {
 			return
 		}
-		if !f(at) {
-			continue
-		}
-		written++
-		if parts > 1 && written%per == 0 {
+		written += f(at)
+		if parts > 1 && written >= per {
 			e.out.endSub(sub)
+			written = 0
 		}
 	}
 	if parts > 1 {
@@ -250,15 +249,18 @@ func (e *emitter) symlink(i uint32) {
 
 func (e *emitter) directories() {
 	e.out.begin()
-	e.each(len(e.order), INodeDirSub, func(at int) bool {
+	e.each(len(e.order), INodeDirSub, func(at int) int {
 		i := e.order[at]
-		return e.plan.kind[i] == uint8(Directory) && e.listing(i)
+		if e.plan.kind[i] != uint8(Directory) {
+			return 0
+		}
+		return e.listing(i)
 	})
 	e.out.end(INodeDir)
 }
 
-// listing writes the entry of a directory, if it has children.
-func (e *emitter) listing(i uint32) bool {
+// listing writes the entry of a directory, if it has children, and says how many.
+func (e *emitter) listing(i uint32) int {
 	p := e.plan
 	d := p.link[i]
 	if p.shape[d] == shapeMoved {
@@ -267,17 +269,19 @@ func (e *emitter) listing(i uint32) bool {
 			refs[j] = uint32(j)
 		}
 		e.out.write(Unit(&pb.INodeDirectorySection_DirEntry{Parent: new(p.id(i)), RefChildren: refs}))
-		return len(refs) > 0
+		return len(refs)
 	}
 	if p.count[d] == 0 {
-		return false
+		return 0
 	}
-	ids := e.body[:0]
+	ids, children := e.body[:0], int(p.count[d])
 	if p.shape[d] == shapeCell {
 		first := p.first[d] // kept, gone, then the files: see cell
-		for _, c := range []uint32{first + 2 + cellA, first, first + 2 + cellN} {
+		live := []uint32{first + 2 + cellA, first, first + 2 + cellN}
+		for _, c := range live {
 			ids = protowire.AppendVarint(ids, p.id(c))
 		}
+		children = len(live)
 	} else {
 		for c := p.first[d]; c < p.first[d]+p.count[d]; c++ {
 			ids = protowire.AppendVarint(ids, p.id(c))
@@ -288,7 +292,7 @@ func (e *emitter) listing(i uint32) bool {
 	b = protowire.AppendTag(b, 2, protowire.BytesType)
 	e.msg = protowire.AppendBytes(b, ids)
 	e.out.record(e.msg)
-	return true
+	return children
 }
 
 func (e *emitter) openFiles() {

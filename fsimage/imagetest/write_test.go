@@ -52,6 +52,7 @@ func TestWrite(t *testing.T) {
 			p := parseImage(t, file.Bytes())
 			checkInodes(t, p, spec, truth)
 			checkTruth(t, p, truth)
+			checkSubSections(t, p, spec)
 		})
 	}
 }
@@ -99,6 +100,25 @@ func checkTableOrder(t *testing.T, p *parsed, spec imagetest.Spec) {
 		if ba > bb || ba == bb && a < b {
 			t.Fatalf("inode %d follows %d", b, a)
 		}
+	}
+}
+
+// checkSubSections requires about as many as were asked for. A directory of many
+// children makes one of INODE_DIR longer, so there can be fewer of those.
+func checkSubSections(t *testing.T, p *parsed, spec imagetest.Spec) {
+	t.Helper()
+	if spec.SubSections < 2 {
+		return
+	}
+	count := map[string]int{}
+	for _, s := range p.summary.GetSections() {
+		count[s.GetName()]++
+	}
+	if n := count[imagetest.INodeSub]; n != spec.SubSections && n != spec.SubSections+1 {
+		t.Errorf("%d sub-sections of INODE, want %d", n, spec.SubSections)
+	}
+	if n := count[imagetest.INodeDirSub]; n > spec.SubSections+1 || n < spec.SubSections*2/3 {
+		t.Errorf("%d sub-sections of INODE_DIR, want %d", n, spec.SubSections)
 	}
 }
 
@@ -212,5 +232,41 @@ func TestBareDecode(t *testing.T) {
 		if got, err := imagetest.BareDecode(file); err == nil {
 			t.Errorf("garbled at %d: %+v", at, got)
 		}
+	}
+}
+
+// TestInflate requires the size of the sections, and errors where there is no codec
+// or the data is bad.
+func TestInflate(t *testing.T) {
+	for _, codec := range []string{imagetest.CodecDefault, imagetest.CodecGzip, imagetest.CodecZstd} {
+		path, _, err := imagetest.WriteFile(t.TempDir(), imagetest.Spec{Inodes: 5000, Codec: codec}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		for _, section := range parseImage(t, file).sections {
+			want += len(section)
+		}
+		if n, err := imagetest.Inflate(path); err != nil || n != int64(want) {
+			t.Errorf("%s: %d bytes, want %d (%v)", codec, n, want, err)
+		}
+		copy(file[10_000:], bytes.Repeat([]byte{0xff}, 300))
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := imagetest.Inflate(path); err == nil {
+			t.Errorf("%s: no error for bad data", codec)
+		}
+	}
+	path, _, err := imagetest.WriteFile(t.TempDir(), imagetest.Spec{Inodes: 5000}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := imagetest.Inflate(path); err == nil {
+		t.Error("no error without a codec")
 	}
 }

@@ -45,10 +45,14 @@ func System(name string) *Env {
 	return &Env{Name: name, Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
 }
 
-// Main runs a program until it ends or SIGINT or SIGTERM arrives, prints its
+// Main runs a program until it ends or SIGINT, SIGTERM or SIGHUP arrives, prints its
 // error and returns the exit code. Unfinished outputs are gone when it returns.
 func Main(env *Env, run func(context.Context, *Env) error) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it on purpose
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	// A closed pipe must be an error of the write, not the end of the process:
 	// there may be a temporary file to remove.

@@ -88,7 +88,7 @@ func TestMainPrints(t *testing.T) {
 				}
 				<-ctx.Done()
 				return fmt.Errorf("reading: %w", ctx.Err())
-			}, 130, "prog: interrupted; no output was left behind\n",
+			}, 130, "prog: interrupted; no output file was written\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

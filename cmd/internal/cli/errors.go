@@ -17,12 +17,12 @@ const (
 	ExitFailure     = 5   // an output could not be written, or an unknown outcome
 	ExitTripped     = 6   // a breaker tripped
 	ExitBug         = 70  // a panic
-	ExitInterrupted = 130 // SIGINT or SIGTERM
+	ExitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
 	ExitClosedPipe  = 141 // whoever read stdout went away; what a shell shows for SIGPIPE
 )
 
-// ErrInterrupted is the error of a program that SIGINT or SIGTERM ended.
-var ErrInterrupted = errors.New("interrupted; no output was left behind")
+// ErrInterrupted is the error of a program that a signal ended.
+var ErrInterrupted = errors.New("interrupted; no output file was written")
 
 // PanicError is a recovered panic: a bug.
 type PanicError struct {

@@ -2,6 +2,7 @@
 //
 //	imagebench write -inodes N [-dirs PCT] [-sparse K] … DIR   prints the path, writes truth.json beside it
 //	imagebench bare IMAGE                                      the least work a reader can do, as JSON
+//	imagebench inflate IMAGE                                   decompresses the sections and prints their size, as JSON
 //	imagebench measure [-runs N] -- CMD ARG…                   wall and CPU seconds and peak memory, as JSON
 package main
 
@@ -29,13 +30,15 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("want write, bare or measure")
+		return errors.New("want write, bare, inflate or measure")
 	}
 	switch args[0] {
 	case "write":
 		return write(args[1:])
 	case "bare":
 		return bare(args[1:])
+	case "inflate":
+		return inflate(args[1:])
 	case "measure":
 		return measure(args[1:])
 	}
@@ -96,6 +99,17 @@ func bare(args []string) error {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func inflate(args []string) error {
+	if len(args) != 1 {
+		return errors.New("inflate: want one image")
+	}
+	n, err := imagetest.Inflate(args[0])
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]int64{"bytes": n})
 }
 
 // usage is the cost of one command: the run with the least CPU, and the highest
