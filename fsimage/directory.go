@@ -66,8 +66,10 @@ func appendVarints[T uint32 | uint64](vs []T, b []byte) []T {
 		vs = []T{}
 	}
 	for i := 0; i < len(b); {
-		var v uint64
-		if v, i = uvarint(b, i); i < 0 {
+		v := uint64(b[i])
+		if v < 0x80 {
+			i++
+		} else if v, i = uvarint(b, i); i < 0 {
 			return nil
 		}
 		vs = append(vs, T(v))
