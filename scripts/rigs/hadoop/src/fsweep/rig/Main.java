@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.log4j.Level;
+import org.apache.log4j.Logger;
 
 /** The verbs of the script "rig". The system property rig.work names an empty scratch directory. */
 public final class Main {
@@ -45,6 +47,9 @@ public final class Main {
       case "sums":
         List<String> paths = Files.readAllLines(Paths.get(args[4]));
         File sums = new File(args[3]);
+        // It says whether it loads in parallel; when it cannot, it says nothing else.
+        Logger.getLogger("org.apache.hadoop.hdfs.server.namenode.FSImageFormatProtobuf")
+            .setLevel(Level.INFO);
         ask(version, work, new File(args[2]), false, truth -> truth.writeSums(sums, paths));
         break;
       case "view":
