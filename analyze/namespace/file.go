@@ -130,26 +130,24 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 	if deleted && !f.striped {
 		g.replication = 0
 	}
-	seen := map[uint64]bool{}
+	sizes := map[uint64]int64{} // of blocks that count
 	var one, striped int64
 	for i, b := range f.blocks {
-		if !seen[b.ID] {
-			seen[b.ID] = true
-			if one += f.charged(i); f.striped {
-				striped += f.stripedSpace(i)
-			}
+		if _, again := sizes[b.ID]; again {
+			continue
+		}
+		sizes[b.ID] = int64(b.NumBytes)
+		if one += f.charged(i); f.striped {
+			striped += f.stripedSpace(i)
 		}
 	}
 	for _, d := range diffs {
 		if d.hasCopy {
 			g.replication = max(g.replication, d.replication)
 		}
-		for _, b := range d.blocks {
-			if !seen[b.ID] {
-				seen[b.ID] = true
-				if one += int64(b.NumBytes); f.striped {
-					striped += f.ec.space(int64(b.NumBytes))
-				}
+		for _, n := range d.newBlocks(sizes) {
+			if one += n; f.striped {
+				striped += f.ec.space(n)
 			}
 		}
 	}
@@ -160,6 +158,28 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 	v.space = one * g.replication
 	g.spread(&v, one)
 	return v
+}
+
+// newBlocks gives the sizes of the blocks of a diff that are not in sizes yet,
+// and adds them. The NameNode keeps of a diff's blocks only as many, from the
+// first on, as make up the file's size at the snapshot; the size of a block that
+// was deleted meanwhile is 2^63-1 in an image, and then there is none after it.
+func (d *fileDiff) newBlocks(sizes map[uint64]int64) []int64 {
+	var added []int64
+	sum := int64(0) // wraps around like the NameNode's
+	for _, b := range d.blocks {
+		if sum >= d.size {
+			break
+		}
+		n, known := sizes[b.ID]
+		if !known {
+			n = int64(b.NumBytes)
+			sizes[b.ID] = n
+			added = append(added, n)
+		}
+		sum += n
+	}
+	return added
 }
 
 // vecAt is the contribution of a file with diffs as of a snapshot.

@@ -203,7 +203,7 @@ func (m *model) blocks(n *imagetest.Node) (perReplica, striped int64) {
 		add(b.ID, b.Bytes, n.Open != nil && i == len(n.Blocks)-1)
 	}
 	for _, d := range m.diffs[n] {
-		for _, b := range d.blocks {
+		for _, b := range d.upToSize() {
 			add(b.ID, b.Bytes, false)
 		}
 	}
@@ -211,6 +211,19 @@ func (m *model) blocks(n *imagetest.Node) (perReplica, striped int64) {
 		return perReplica, 0
 	}
 	return perReplica, striped
+}
+
+// upToSize are the blocks of a diff that a NameNode keeps when it loads an image:
+// as many, from the first on, as make up the file's size (FileDiff.setBlocks).
+func (d *modelDiff) upToSize() []imagetest.Block {
+	var sum int64
+	for i, b := range d.blocks {
+		if sum >= int64(d.size) {
+			return d.blocks[:i]
+		}
+		sum += int64(b.Bytes)
+	}
+	return d.blocks
 }
 
 func modelEC(id uint32) (data, parity, cell int64) {

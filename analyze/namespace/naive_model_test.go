@@ -149,7 +149,7 @@ func (n *naiveINode) distinctBlocks() map[uint64]int64 {
 		blocks[b.ID] = int64(b.Bytes)
 	}
 	for _, d := range n.fileDiffs {
-		for _, b := range d.blocks {
+		for _, b := range d.upToSize() {
 			blocks[b.ID] = int64(b.Bytes)
 		}
 	}

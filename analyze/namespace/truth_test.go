@@ -84,6 +84,7 @@ func TestTruth(t *testing.T) {
 		{"2.7.7/plain", "2.7.7/truth-plain"},
 		{"2.7.7/plain", "2.7.7/truth-upgraded"}, // as a NameNode 3.4.2 sees it that was upgraded from it
 		{"fuzz-3.4.2/plain", "fuzz-3.4.2/truth-plain"},
+		{"deleted-block-3.4.2/plain", "deleted-block-3.4.2/truth-plain"},
 		{"random-3.4.2/plain", "random-3.4.2/truth-plain"},
 		{"random-3.4.2/DefaultCodec", "random-3.4.2/truth-plain"},
 		{"random-3.4.2/parallel", "random-3.4.2/truth-plain"},

@@ -42,6 +42,7 @@ func TestTruth(t *testing.T) {
 		// NameNode upgraded from the same image.
 		{"2.7.7/plain", "2.7.7/truth-upgraded"},
 		{"fuzz-3.4.2/plain", "fuzz-3.4.2/truth-plain"},
+		{"deleted-block-3.4.2/plain", "deleted-block-3.4.2/truth-plain"},
 		{"random-3.4.2/plain", "random-3.4.2/truth-plain"},
 		{"random-3.4.2/DefaultCodec", "random-3.4.2/truth-plain"},
 		{"random-3.4.2/parallel", "random-3.4.2/truth-plain"},
