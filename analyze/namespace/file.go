@@ -145,10 +145,21 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 		if d.hasCopy {
 			g.replication = max(g.replication, d.replication)
 		}
-		for _, n := range d.newBlocks(sizes) {
-			if one += n; f.striped {
-				striped += f.ec.space(n)
+		// The NameNode keeps of a diff's blocks only as many, from the first on, as
+		// make up the file's size at the snapshot. A block that was deleted since
+		// has 2^63-1 bytes in an image, and then there is none after it.
+		sum := int64(0) // wraps around like the NameNode's
+		for i := 0; i < len(d.blocks) && sum < d.size; i++ {
+			b := &d.blocks[i]
+			n, known := sizes[b.ID]
+			if !known {
+				n = int64(b.NumBytes)
+				sizes[b.ID] = n
+				if one += n; f.striped {
+					striped += f.ec.space(n)
+				}
 			}
+			sum += n
 		}
 	}
 	if f.striped {
@@ -158,28 +169,6 @@ func (f *file) vecWithDiffs(diffs []fileDiff, deleted bool) vec {
 	v.space = one * g.replication
 	g.spread(&v, one)
 	return v
-}
-
-// newBlocks gives the sizes of the blocks of a diff that are not in sizes yet,
-// and adds them. The NameNode keeps of a diff's blocks only as many, from the
-// first on, as make up the file's size at the snapshot; the size of a block that
-// was deleted meanwhile is 2^63-1 in an image, and then there is none after it.
-func (d *fileDiff) newBlocks(sizes map[uint64]int64) []int64 {
-	var added []int64
-	sum := int64(0) // wraps around like the NameNode's
-	for _, b := range d.blocks {
-		if sum >= d.size {
-			break
-		}
-		n, known := sizes[b.ID]
-		if !known {
-			n = int64(b.NumBytes)
-			sizes[b.ID] = n
-			added = append(added, n)
-		}
-		sum += n
-	}
-	return added
 }
 
 // vecAt is the contribution of a file with diffs as of a snapshot.
