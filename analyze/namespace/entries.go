@@ -177,6 +177,9 @@ func (e *Entry) ATimeMs() int64 {
 
 // Length is the number of bytes of a file, else 0.
 func (e *Entry) Length() int64 {
+	if e.INode.Type != fsimage.FileType {
+		return 0 // whatever else its record holds
+	}
 	f := file{blocks: e.INode.File.Blocks}
 	return f.length()
 }
