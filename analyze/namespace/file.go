@@ -120,6 +120,11 @@ func (f *file) spread(v *vec, one int64) {
 	v.all += one * f.replication
 }
 
+// forgetsDeleted tells whether the NameNode that loads the image knows that a
+// file in a deleted list has no replication of its own any more. Hadoop 3.4 does
+// (INodeFile.loadSnapshotFeature); 3.3 and older ones count it all the same.
+func (t *Tree) forgetsDeleted() bool { return t.im.Summary().LayoutVersion <= -67 }
+
 // vecWithDiffs is the contribution of a file that has diffs, in its current
 // state: every distinct block of the file and its diffs counts once, at the
 // highest replication that the file or a snapshot copy of it has. A deleted

@@ -167,7 +167,7 @@ func (h *held) current(k *keptINode, deleted bool) vec {
 		return vec{symlinks: 1}
 	}
 	if ds := h.snaps.files[k.id]; len(ds) > 0 {
-		return k.file.vecWithDiffs(ds, deleted)
+		return k.file.vecWithDiffs(ds, deleted && h.forgetsDeleted())
 	}
 	return k.file.vec()
 }

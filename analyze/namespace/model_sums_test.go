@@ -108,7 +108,7 @@ func (m *model) inode(n *imagetest.Node, policy byte, deleted bool, s *modelSums
 	perReplica, striped := m.blocks(n)
 	replication := n.Replication
 	if ds := m.diffs[n]; len(ds) > 0 {
-		if deleted {
+		if deleted && m.it.Layout <= -67 { // older NameNodes count it all the same
 			replication = 0
 		}
 		for _, d := range ds {

@@ -88,7 +88,7 @@ func (l *loader) addDiffedFiles() {
 			if k.file.policy != unspecified {
 				l.needTypes()
 			}
-			v := k.file.vecWithDiffs(ds, !l.Live(k.parent))
+			v := k.file.vecWithDiffs(ds, !l.Live(k.parent) && l.forgetsDeleted())
 			l.addTo(k.parent, &v)
 			if t := (FileTotals{1, v.length, v.space}); k.file.policy != unspecified {
 				addOwnPolicy(l.ownPolicy, k.parent, &k.file, t)
