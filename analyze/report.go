@@ -38,6 +38,9 @@ type Totals struct {
 	SpaceConsumed int64
 }
 
+// INodes is how many inodes there are of all kinds.
+func (t *Totals) INodes() int64 { return t.Directories + t.Files + t.Symlinks }
+
 func totals(c namespace.Counts) Totals {
 	return Totals{c.Directories, c.Files, c.Symlinks, c.Length, c.Space}
 }

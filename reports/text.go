@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +28,8 @@ func Text(w io.Writer, r *analyze.Report) error {
 	p.findings(r.Findings)
 	p.totals(r)
 	p.quotas(r.Quotas)
-	p.directories("Largest directories by space consumed", r.Top.BySpace)
-	p.directories("Largest directories by inodes", r.Top.ByINodes)
+	p.directories("Largest directories by space consumed", "", r.Top.BySpace)
+	p.directories("Largest directories by inodes", "inodes", r.Top.ByINodes)
 	p.children(r.Top.ByChildren)
 	p.owners("Users", "user", r.Users)
 	p.owners("Groups", "group", r.Groups)
@@ -142,18 +143,28 @@ func (p *printer) quotas(rows []analyze.QuotaRow) {
 	p.line("  %s", analyze.DriftNote)
 }
 
-func (p *printer) directories(title string, rows []analyze.DirRow) {
+// directories shows a top list; sum names a first column with files, directories
+// and symlinks together, for the list that is ordered by it.
+func (p *printer) directories(title, sum string, rows []analyze.DirRow) {
 	if len(rows) == 0 {
 		return
 	}
 	p.title("%s, with what their snapshots hold", title)
-	t := newTable("space consumed", "length", "files", "directories", "symlinks", "<owner", "<path")
+	columns := []string{"space consumed", "length", "files", "directories", "symlinks", "<owner", "<path"}
+	if sum != "" {
+		columns = slices.Insert(columns, 0, sum)
+	}
+	t := newTable(columns...)
 	for i := range rows {
 		r := &rows[i]
-		t.AppendRow(table.Row{
+		row := table.Row{
 			size(r.SpaceConsumed), size(r.Length), count(r.Files), count(r.Directories), count(r.Symlinks),
 			Escape(r.Owner), Escape(string(r.Path)),
-		})
+		}
+		if sum != "" {
+			row = slices.Insert(row, 0, any(count(r.INodes())))
+		}
+		t.AppendRow(row)
 	}
 	p.table(t)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fsweep/fsimage/imagetest"
 )
 
 // truth is one line of quota.jsonl: what a NameNode answered about a directory
@@ -67,39 +69,20 @@ func readTruth(t *testing.T, dir string) []truth {
 // TestTruth compares quota usage and content summary of every directory with the
 // NameNode's. The image of Hadoop 2 needs care: see truthOfHadoop2.
 func TestTruth(t *testing.T) {
-	const plain = "3.4.2/truth-plain"
-	for _, c := range []struct{ image, truth string }{
-		{"3.4.2/plain", plain},
-		{"3.4.2/parallel", plain},
-		{"3.4.2/DefaultCodec", plain},
-		{"3.4.2/DeflateCodec", plain},
-		{"3.4.2/GzipCodec", plain},
-		{"3.4.2/BZip2Codec", plain},
-		{"3.4.2/SnappyCodec", plain},
-		{"3.4.2/Lz4Codec", plain},
-		{"3.4.2/ZStandardCodec-SYNTHETIC", plain},
-		{"3.4.2/big50k-gzip", "3.4.2/truth-big50k"},
-		{"3.4.2/rawname", "3.4.2/truth-rawname"},
-		{"3.2.2/plain", "3.2.2/truth-plain"},
-		{"2.7.7/plain", "2.7.7/truth-plain"},
-		{"2.7.7/plain", "2.7.7/truth-upgraded"}, // as a NameNode 3.4.2 sees it that was upgraded from it
-		{"fuzz-3.4.2/plain", "fuzz-3.4.2/truth-plain"},
-		{"deleted-block-3.4.2/plain", "deleted-block-3.4.2/truth-plain"},
-		{"random-3.4.2/plain", "random-3.4.2/truth-plain"},
-		{"random-3.4.2/DefaultCodec", "random-3.4.2/truth-plain"},
-		{"random-3.4.2/parallel", "random-3.4.2/truth-plain"},
-		{"random-3.2.2/plain", "random-3.2.2/truth-plain"},
-		{"random-3.2.2/GzipCodec", "random-3.2.2/truth-plain"},
-	} {
-		t.Run(c.image+" "+filepath.Base(c.truth), func(t *testing.T) {
+	judged, err := imagetest.ReadJudged(images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range judged {
+		t.Run(c.Image+" "+filepath.Base(c.Truth), func(t *testing.T) {
 			t.Parallel()
-			want := readTruth(t, c.truth)
-			b := imageBytes(t, c.image)
+			want := readTruth(t, c.Truth)
+			b := imageBytes(t, c.Image)
 			if testing.Short() && len(b) > 400_000 {
 				t.Skip("a large image")
 			}
 			for _, workers := range []int{1, 2, 5} {
-				compareTruth(t, mustLoad(t, b, Options{Workers: workers}), want, c.truth == "2.7.7/truth-plain")
+				compareTruth(t, mustLoad(t, b, Options{Workers: workers}), want, c.Truth == "2.7.7/truth-plain")
 			}
 		})
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fsweep/fsimage/imagetest"
 )
 
 // TestTruth runs the built program on every image under testdata and requires
@@ -21,36 +23,13 @@ import (
 func TestTruth(t *testing.T) {
 	program := buildProgram(t)
 	const images = "../../testdata/images"
-	for _, c := range []struct {
-		image, truth string
-	}{
-		{"3.4.2/plain", "3.4.2/truth-plain"},
-		{"3.4.2/DefaultCodec", "3.4.2/truth-plain"},
-		{"3.4.2/DeflateCodec", "3.4.2/truth-plain"},
-		{"3.4.2/GzipCodec", "3.4.2/truth-plain"},
-		{"3.4.2/BZip2Codec", "3.4.2/truth-plain"},
-		{"3.4.2/Lz4Codec", "3.4.2/truth-plain"},
-		{"3.4.2/SnappyCodec", "3.4.2/truth-plain"},
-		{"3.4.2/ZStandardCodec-SYNTHETIC", "3.4.2/truth-plain"},
-		{"3.4.2/parallel", "3.4.2/truth-plain"},
-		{"3.4.2/big50k-gzip", "3.4.2/truth-big50k"},
-		{"3.4.2/rawname", "3.4.2/truth-rawname"},
-		{"3.2.2/plain", "3.2.2/truth-plain"},
-		{"2.7.7/plain", "2.7.7/truth-plain"},
-		// Content summaries of Hadoop 2 leave out what snapshots hold of renamed
-		// and deleted files, so they are not compared above. This is a 3.4.2
-		// NameNode upgraded from the same image.
-		{"2.7.7/plain", "2.7.7/truth-upgraded"},
-		{"fuzz-3.4.2/plain", "fuzz-3.4.2/truth-plain"},
-		{"deleted-block-3.4.2/plain", "deleted-block-3.4.2/truth-plain"},
-		{"random-3.4.2/plain", "random-3.4.2/truth-plain"},
-		{"random-3.4.2/DefaultCodec", "random-3.4.2/truth-plain"},
-		{"random-3.4.2/parallel", "random-3.4.2/truth-plain"},
-		{"random-3.2.2/plain", "random-3.2.2/truth-plain"},
-		{"random-3.2.2/GzipCodec", "random-3.2.2/truth-plain"},
-	} {
-		t.Run(c.image+" "+filepath.Base(c.truth), func(t *testing.T) {
-			compareTruth(t, program, imageIn(t, filepath.Join(images, c.image)), filepath.Join(images, c.truth))
+	judged, err := imagetest.ReadJudged(images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range judged {
+		t.Run(c.Image+" "+filepath.Base(c.Truth), func(t *testing.T) {
+			compareTruth(t, program, imageIn(t, filepath.Join(images, c.Image)), filepath.Join(images, c.Truth))
 		})
 	}
 }
