@@ -13,6 +13,9 @@ import org.apache.log4j.Logger;
 
 /** The verbs of the script "rig". The system property rig.work names an empty scratch directory. */
 public final class Main {
+  /** The exit status of the process then. */
+  private static final int REFUSED_ITSELF = 3;
+
   private Main() {}
 
   public static void main(String[] args) throws Exception {
@@ -22,9 +25,23 @@ public final class Main {
       status = 0;
     } catch (Exception | Error e) {
       e.printStackTrace();
+      status = refusedItself(e) ? REFUSED_ITSELF : 1;
     }
     // Not exit: its hooks wait for streams that are open on purpose.
     Runtime.getRuntime().halt(status);
+  }
+
+  /**
+   * Tells whether the NameNode found its own namespace damaged and would not save it, which some
+   * orders of snapshots, renames and deletions do to it.
+   */
+  private static boolean refusedItself(Throwable e) {
+    for (; e != null; e = e.getCause()) {
+      if (e.toString().contains("org.apache.hadoop.util.ExitUtil$ExitException")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static void run(String[] args) throws Exception {
