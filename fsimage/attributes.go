@@ -6,7 +6,7 @@ package fsimage
 
 // unmarshal merges the message b into d.
 func (d *INodeDirectory) unmarshal(b []byte) error {
-	for i := 0; i < len(b); {
+	for i := d.usual(b); i < len(b); {
 		tag, k := field(b, i)
 		if k < 0 {
 			return errWire

@@ -16,9 +16,33 @@ import (
 // compareINode decodes b by hand and with generated code and reports how they
 // differ. n and its memory are re-used, as the readers do.
 func compareINode(b []byte, n *INode) error {
-	input := bytes.Clone(b)
-	handErr := UnmarshalINode(b, n)
-	if !bytes.Equal(b, input) {
+	for _, placed := range placements(b) {
+		if err := compareINodeAt(placed, n); err != nil {
+			return fmt.Errorf("%d bytes behind the record: %w", cap(placed)-len(placed), err)
+		}
+	}
+	return nil
+}
+
+// placements gives b as it may stand in a buffer: at its end, and with bytes
+// behind it that the decoders look at and must not take for a part of it.
+func placements(b []byte) [][]byte {
+	all := [][]byte{slices.Clip(b)}
+	for _, behind := range [][]byte{
+		make([]byte, slack), bytes.Repeat([]byte{0xff}, slack), bytes.Repeat([]byte{0x80, 0x01}, slack), bytes.Repeat(b, slack)[:min(len(b)*slack, 4*slack)],
+		{0x10, 0x81, 0x01, 0x18},
+		bytes.Repeat([]byte{0x32, 0x06, 0x08, 0x01, 0x10, 0x01, 0x18, 0x01}, slack/8),
+	} {
+		all = append(all, append(bytes.Clone(b), behind...)[:len(b)])
+	}
+	return all
+}
+
+func compareINodeAt(b []byte, n *INode) error {
+	full := b[:cap(b)]
+	input := bytes.Clone(full)
+	handErr := n.unmarshal(b)
+	if !bytes.Equal(full, input) {
 		return fmt.Errorf("the input was changed")
 	}
 	m := new(pb.INodeSection_INode)
@@ -86,7 +110,16 @@ func flatMessage(m *pb.INodeSection_INode) string {
 
 // compareDirEntry is compareINode for DirEntry.
 func compareDirEntry(b []byte, e *DirEntry) error {
-	handErr := UnmarshalDirEntry(b, e)
+	for _, placed := range placements(b) {
+		if err := compareDirEntryAt(placed, e); err != nil {
+			return fmt.Errorf("%d bytes behind the record: %w", cap(placed)-len(placed), err)
+		}
+	}
+	return nil
+}
+
+func compareDirEntryAt(b []byte, e *DirEntry) error {
+	handErr := e.unmarshal(b)
 	m := new(pb.INodeDirectorySection_DirEntry)
 	genErr := proto.Unmarshal(b, m)
 	if (handErr == nil) != (genErr == nil) {

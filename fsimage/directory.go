@@ -65,7 +65,21 @@ func appendVarints[T uint32 | uint64](vs []T, b []byte) []T {
 	if vs == nil {
 		vs = []T{}
 	}
-	for i := 0; i < len(b); {
+	i := 0
+	if full := b[:cap(b)]; len(full)-len(b) >= slack {
+		for i < len(b) {
+			v, k := varint(word(full, i))
+			if k > 8 {
+				break
+			}
+			i += k
+			vs = append(vs, T(v))
+		}
+		if i > len(b) {
+			return nil // the last one does not end in b
+		}
+	}
+	for i < len(b) {
 		v := uint64(b[i])
 		if v < 0x80 {
 			i++

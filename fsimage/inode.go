@@ -1,9 +1,6 @@
 package fsimage
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // Type is the kind of an inode.
 type Type uint8
@@ -155,6 +152,9 @@ func UnmarshalINode(b []byte, n *INode) error { return n.unmarshal(slices.Clip(b
 
 func (n *INode) unmarshal(b []byte) error {
 	n.reset()
+	if tag, part := n.usual(b); tag != 0 {
+		return n.unmarshalPart(tag, part)
+	}
 	hasID := false
 	for i := 0; i < len(b); {
 		tag, k := uint64(b[i]), i+1
@@ -252,65 +252,6 @@ func (f *INodeFile) unmarshal(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// usual reads fields 1 to 6 as far as they stand in the order in which a NameNode
-// writes them, and returns how far it came. What it does not like it leaves to
-// unmarshal.
-func (f *INodeFile) usual(b []byte) int {
-	i := 0
-	if len(b) > 2 && b[0] == 1<<3|byte(wireVarint) && b[1] < 0x80 {
-		f.Replication, i = uint32(b[1]), 2
-	}
-	var k int
-	if i >= len(b) || b[i] != 2<<3 {
-		return i
-	}
-	if f.MTimeMs, k = uvarint(b, i+1); k < 0 || k >= len(b) || b[k] != 3<<3 {
-		return i
-	}
-	i = k
-	if f.ATimeMs, k = uvarint(b, i+1); k < 0 || k >= len(b) || b[k] != 4<<3 {
-		return i
-	}
-	i = k
-	if f.PreferredBlockSize, k = uvarint(b, i+1); k < 0 {
-		return i
-	}
-	i = k
-	if len(b)-i >= 9 && b[i] == 5<<3|byte(wireFixed64) {
-		f.Permission = Permission(binary.LittleEndian.Uint64(b[i+1:]))
-		i += 9
-	}
-	for i+1 < len(b) && b[i] == 6<<3|byte(wireBytes) {
-		end := i + 2 + int(b[i+1])
-		if b[i+1] >= 0x80 || end > len(b) {
-			return i
-		}
-		var blk Block
-		if !blk.usual(b[:end], i+2) {
-			return i
-		}
-		f.Blocks = append(f.Blocks, blk)
-		i = end
-	}
-	return i
-}
-
-// usual reads a block whose three fields stand in order at b[i:], and nothing
-// else; false if it is not like that.
-func (blk *Block) usual(b []byte, i int) bool {
-	if i >= len(b) || b[i] != 1<<3 {
-		return false
-	}
-	if blk.ID, i = uvarint(b, i+1); i < 0 || i >= len(b) || b[i] != 2<<3 {
-		return false
-	}
-	if blk.GenStamp, i = uvarint(b, i+1); i < 0 || i >= len(b) || b[i] != 3<<3 {
-		return false
-	}
-	blk.NumBytes, i = uvarint(b, i+1)
-	return i == len(b)
 }
 
 // unmarshalRare reads the fields that few files have.

@@ -137,7 +137,10 @@ func (s *stream) cut(buf []byte, n, end, count int) *Batch {
 // it, 0 if not even its length is complete.
 func wholeRecords(b []byte, maxRecord int) (end, count, need int, err error) {
 	for end < len(b) {
-		size, k := uvarint(b, end)
+		size, k := uint64(b[end]), end+1
+		if size >= 0x80 {
+			size, k = uvarint(b, end)
+		}
 		if k < 0 {
 			if unfinished(b[end:]) {
 				return end, count, 0, nil
@@ -169,7 +172,10 @@ func (b *Batch) Len() int { return b.count }
 func (b *Batch) each(fn func(msg []byte) error) error {
 	record := b.First
 	for i := 0; i < len(b.data); record++ {
-		size, k := uvarint(b.data, i)
+		size, k := uint64(b.data[i]), i+1
+		if size >= 0x80 {
+			size, k = uvarint(b.data, i)
+		}
 		end := k + int(size)
 		if err := fn(b.data[k:end]); err != nil {
 			return b.s.error(b.offset+int64(i), record, err)

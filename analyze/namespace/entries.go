@@ -36,15 +36,20 @@ func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b
 		workers = 1 // the first record of an id counts, and first means in the file
 	}
 	workers = max(workers, 1)
-	entries := make([]Entry, workers)
-	for i := range entries {
-		entries[i] = Entry{INode: new(fsimage.INode), t: t, of: NoDir}
+	type state struct {
+		entry Entry
+		inode fsimage.INode
+	}
+	states := make([]fsimage.Apart[state], workers)
+	for i := range states {
+		s := &states[i].V
+		s.entry = Entry{INode: &s.inode, t: t, of: NoDir}
 	}
 	if t.duplicate {
-		entries[0].seen = newBitSet(t.ids.len + 1)
+		states[0].V.entry.seen = newBitSet(t.ids.len + 1)
 	}
 	_, _, err := t.im.INodes(ctx, workers, func(w int, b *fsimage.Batch) error {
-		e := &entries[w]
+		e := &states[w].V.entry
 		return fn(w, &EntryBatch{Seq: b.Seq, b: b, entry: e})
 	})
 	return err

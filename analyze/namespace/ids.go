@@ -3,7 +3,6 @@ package namespace
 import (
 	"math/bits"
 	"slices"
-	"sync/atomic"
 )
 
 // idSet is a set of inode ids with ranks: the position of an id among the
@@ -32,69 +31,138 @@ type chunk struct {
 	base   uint32 // rank of the chunk's first id
 	n      uint32 // number of ids
 	at     uint32 // where it starts: in array, or in units of chunkWords in bitmap
-	max    uint32 // room for ids
 	bitmap bool
 }
 
-// idCounter counts ids by chunk; it is the first of the two passes that build
-// an idSet without memory for anything but the set itself.
-type idCounter struct {
-	n    map[uint64]uint32
-	last uint64
-	run  uint32
+// idBuilder collects ids for an idSet; one goroutine has one. Its memory follows
+// the number of ids too: a list of a chunk that grows too long becomes a bitmap.
+type idBuilder struct {
+	chunks map[uint64]*openChunk
+	last   *openChunk // that of key
+	key    uint64
 }
 
-func newIDCounter() *idCounter { return &idCounter{n: map[uint64]uint32{}} }
+// openChunk holds the low 16 bits of ids: as bits, or in low as they came.
+type openChunk struct {
+	bits *[chunkWords]uint64
+	low  []uint16
+}
 
-func (c *idCounter) add(id uint64) {
-	if k := id >> chunkBits; k != c.last {
-		c.flush()
-		c.last = k
+func newIDBuilder() *idBuilder { return &idBuilder{chunks: map[uint64]*openChunk{}} }
+
+func (b *idBuilder) add(id uint64) {
+	if k := id >> chunkBits; b.last == nil || k != b.key {
+		b.open(k)
 	}
-	c.run++
-}
-
-func (c *idCounter) flush() {
-	if c.run > 0 {
-		c.n[c.last] += c.run
-		c.run = 0
+	c, low := b.last, uint16(id)
+	if c.bits != nil {
+		c.bits[low>>6] |= 1 << (low & 63)
+		return
+	}
+	if c.low = append(c.low, low); len(c.low) > arrayMax {
+		words := new([chunkWords]uint64)
+		c.addTo(words[:])
+		*c = openChunk{bits: words}
 	}
 }
 
-func (c *idCounter) merge(o *idCounter) {
-	o.flush()
-	for k, n := range o.n {
-		c.n[k] += n
+func (b *idBuilder) open(key uint64) {
+	c := b.chunks[key]
+	if c == nil {
+		c = &openChunk{}
+		b.chunks[key] = c
+	}
+	b.key, b.last = key, c
+}
+
+// addTo sets the bits of all ids in words.
+func (c *openChunk) addTo(words []uint64) {
+	if c.bits != nil {
+		for i, w := range c.bits {
+			words[i] |= w
+		}
+		return
+	}
+	for _, low := range c.low {
+		words[low>>6] |= 1 << (low & 63)
 	}
 }
 
-// newIDSet makes room for the ids that c counted; add them, then call finish.
-func newIDSet(c *idCounter) *idSet {
-	c.flush()
-	s := &idSet{keys: make([]uint64, 0, len(c.n))}
-	for k := range c.n {
-		s.keys = append(s.keys, k)
+// newIDSet makes the set of the ids in builders, which it empties.
+func newIDSet(builders ...*idBuilder) *idSet {
+	s := &idSet{}
+	for _, b := range builders {
+		for k := range b.chunks {
+			s.keys = append(s.keys, k)
+		}
 	}
 	slices.Sort(s.keys)
+	s.keys = slices.Clip(slices.Compact(s.keys))
+	s.layOut(builders)
+	for i, k := range s.keys {
+		c := &s.chunks[i]
+		c.base = uint32(s.len)
+		if c.bitmap {
+			s.fillBitmap(c, k, builders)
+		} else {
+			s.fillArray(c, k, builders)
+		}
+		s.len += int(c.n)
+	}
+	s.index()
+	return s
+}
+
+// layOut gives every chunk its form and place.
+func (s *idSet) layOut(builders []*idBuilder) {
 	s.chunks = make([]chunk, len(s.keys))
 	var arrays, bitmaps int
 	for i, k := range s.keys {
-		n := c.n[k]
-		// An id that is added twice needs no room twice: a chunk cannot hold
-		// more than all its ids.
+		n := 0 // repetitions count: there are few
+		for _, b := range builders {
+			if c := b.chunks[k]; c != nil && c.bits != nil {
+				n += arrayMax + 1
+			} else if c != nil {
+				n += len(c.low)
+			}
+		}
 		if n > arrayMax {
-			s.chunks[i] = chunk{at: uint32(bitmaps), max: n, bitmap: true}
+			s.chunks[i] = chunk{at: uint32(bitmaps), bitmap: true}
 			bitmaps++
 		} else {
-			s.chunks[i] = chunk{at: uint32(arrays), max: n}
-			arrays += int(n)
+			s.chunks[i] = chunk{at: uint32(arrays)}
+			arrays += n
 		}
 	}
 	s.bitmap = make([]uint64, bitmaps*chunkWords)
 	s.ranks = make([]uint16, bitmaps*chunkWords)
 	s.array = make([]uint16, arrays)
-	s.index()
-	return s
+}
+
+func (s *idSet) fillBitmap(c *chunk, key uint64, builders []*idBuilder) {
+	words := s.bitmap[int(c.at)*chunkWords:][:chunkWords]
+	for _, b := range builders {
+		if from := b.chunks[key]; from != nil {
+			from.addTo(words)
+			*from = openChunk{}
+		}
+	}
+	for w, x := range words {
+		s.ranks[int(c.at)*chunkWords+w] = uint16(c.n)
+		c.n += uint32(bits.OnesCount64(x))
+	}
+}
+
+func (s *idSet) fillArray(c *chunk, key uint64, builders []*idBuilder) {
+	a := s.array[c.at:c.at]
+	for _, b := range builders {
+		if from := b.chunks[key]; from != nil {
+			a = append(a, from.low...)
+			*from = openChunk{}
+		}
+	}
+	slices.Sort(a)
+	c.n = uint32(len(slices.Compact(a)))
 }
 
 // index makes the direct table from chunk keys to chunks unless most of it would
@@ -112,87 +180,6 @@ func (s *idSet) index() {
 	for i, k := range s.keys {
 		s.dense[k-s.first] = uint32(i) + 1
 	}
-}
-
-func (s *idSet) chunk(id uint64) (int, bool) {
-	k := id >> chunkBits
-	if s.dense != nil {
-		i := k - s.first // wraps around below the first key
-		if i >= uint64(len(s.dense)) || s.dense[i] == 0 {
-			return 0, false
-		}
-		return int(s.dense[i]) - 1, true
-	}
-	return slices.BinarySearch(s.keys, k)
-}
-
-// add adds an id that was counted. It is false if there is no room: the file was
-// another one when its ids were counted. Not after finish.
-func (s *idSet) add(id uint64) bool {
-	i, ok := s.chunk(id)
-	if !ok {
-		return false
-	}
-	c := &s.chunks[i]
-	low := uint16(id)
-	if c.bitmap {
-		s.bitmap[int(c.at)*chunkWords+int(low>>6)] |= 1 << (low & 63)
-		return true
-	}
-	if c.n >= c.max {
-		return false
-	}
-	s.array[c.at+c.n] = low
-	c.n++
-	return true
-}
-
-// addShared is add for several goroutines at once.
-func (s *idSet) addShared(id uint64) bool {
-	i, ok := s.chunk(id)
-	if !ok {
-		return false
-	}
-	c := &s.chunks[i]
-	low := uint16(id)
-	if c.bitmap {
-		atomic.OrUint64(&s.bitmap[int(c.at)*chunkWords+int(low>>6)], 1<<(low&63))
-		return true
-	}
-	n := atomic.AddUint32(&c.n, 1)
-	if n > c.max {
-		return false
-	}
-	s.array[c.at+n-1] = low
-	return true
-}
-
-// finish sorts and ranks. It returns how many ids were added more than once;
-// added is how often add was called.
-func (s *idSet) finish(added int) (repeated int) {
-	for i := range s.chunks {
-		c := &s.chunks[i]
-		c.base = uint32(s.len)
-		if c.bitmap {
-			c.n = s.rankBitmap(int(c.at))
-		} else {
-			a := s.array[c.at : c.at+c.n]
-			slices.Sort(a)
-			c.n = uint32(len(slices.Compact(a)))
-		}
-		s.len += int(c.n)
-	}
-	return added - s.len
-}
-
-func (s *idSet) rankBitmap(at int) uint32 {
-	words := s.bitmap[at*chunkWords : (at+1)*chunkWords]
-	var n uint32
-	for w, x := range words {
-		s.ranks[at*chunkWords+w] = uint16(n)
-		n += uint32(bits.OnesCount64(x))
-	}
-	return n
 }
 
 // rank gives the position of id in the set.
@@ -227,14 +214,9 @@ func (s *idSet) rank(id uint64) (uint32, bool) {
 
 // idSetOf makes a set of a list of ids, which may hold repetitions.
 func idSetOf(ids []uint64) *idSet {
-	c := newIDCounter()
+	b := newIDBuilder()
 	for _, id := range ids {
-		c.add(id)
+		b.add(id)
 	}
-	s := newIDSet(c)
-	for _, id := range ids {
-		s.add(id)
-	}
-	s.finish(len(ids))
-	return s
+	return newIDSet(b)
 }

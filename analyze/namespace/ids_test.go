@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"unsafe"
 )
@@ -48,31 +47,17 @@ func checkIDs(t *testing.T, r *rand.Rand, ids []uint64) {
 	}
 }
 
-// sharedIDs builds a set with several goroutines, as Load does.
+// sharedIDs builds a set of what several builders have, as Load does.
 func sharedIDs(ids []uint64) *idSet {
 	const workers = 3
-	counters := make([]*idCounter, workers)
-	part := func(w int) []uint64 { return ids[len(ids)*w/workers : len(ids)*(w+1)/workers] }
-	all := newIDCounter()
-	for w := range counters {
-		counters[w] = newIDCounter()
-		for _, id := range part(w) {
-			counters[w].add(id)
+	builders := make([]*idBuilder, workers)
+	for w := range builders {
+		builders[w] = newIDBuilder()
+		for _, id := range ids[len(ids)*w/workers : len(ids)*(w+1)/workers] {
+			builders[w].add(id)
 		}
-		all.merge(counters[w])
 	}
-	s := newIDSet(all)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for _, id := range part(w) {
-				s.addShared(id)
-			}
-		})
-	}
-	wg.Wait()
-	s.finish(len(ids))
-	return s
+	return newIDSet(builders...)
 }
 
 func TestIDSet(t *testing.T) {
@@ -137,25 +122,6 @@ func TestIDSetBorders(t *testing.T) {
 	}
 }
 
-// TestIDSetRepeated: finish tells how often an id came again.
-func TestIDSetRepeated(t *testing.T) {
-	for _, n := range []int{3, arrayMax, 3 * arrayMax} {
-		c := newIDCounter()
-		for i := range n {
-			c.add(uint64(i))
-			c.add(uint64(i / 2))
-		}
-		s := newIDSet(c)
-		for i := range n {
-			s.add(uint64(i))
-			s.add(uint64(i / 2))
-		}
-		if got := s.finish(2 * n); got != n {
-			t.Errorf("%d ids: %d repeated, want %d", n, got, n)
-		}
-	}
-}
-
 // TestIDSetMemory: memory follows the ids that are there, wherever they are.
 func TestIDSetMemory(t *testing.T) {
 	if testing.Short() {
@@ -200,6 +166,17 @@ func TestBitSet(t *testing.T) {
 		}
 		if b.len() != len(model) {
 			t.Errorf("len %d, want %d", b.len(), len(model))
+		}
+		other, both := newBitSet(n), 0
+		for range n {
+			i := uint32(r.IntN(n))
+			if !other.addShared(i) && model[i] {
+				both++
+			}
+		}
+		all := b.len() + other.len() - both
+		if had := b.addAll(other); had != both || b.len() != all {
+			t.Errorf("addAll: %d were there, %d are now; want %d, %d", had, b.len(), both, all)
 		}
 	}
 }

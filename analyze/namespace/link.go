@@ -180,17 +180,11 @@ func (t *Tree) dirOf(id uint64) Dir {
 // indexEmpty makes directories without children findable by id. Few uses of a
 // tree need that.
 func (t *Tree) indexEmpty() {
-	c := newIDCounter()
-	n := 0
+	b := newIDBuilder()
 	for d := Dir(t.dirSet.len); d < Dir(t.numDirs); d++ {
-		c.add(t.ID(d))
-		n++
+		b.add(t.ID(d))
 	}
-	t.emptySet = newIDSet(c)
-	for d := Dir(t.dirSet.len); d < Dir(t.numDirs); d++ {
-		t.emptySet.add(t.ID(d))
-	}
-	t.emptySet.finish(n)
+	t.emptySet = newIDSet(b)
 	t.emptyDir = make([]Dir, t.emptySet.len)
 	for d := Dir(t.dirSet.len); d < Dir(t.numDirs); d++ {
 		r, _ := t.emptySet.rank(t.ID(d))

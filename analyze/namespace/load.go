@@ -58,7 +58,7 @@ func load(ctx context.Context, im *fsimage.Image, o Options) (*Tree, error) {
 		return nil, err
 	}
 	l := newLoader(t, o)
-	for _, pass := range []func(context.Context) error{l.countChildren, l.collectChildren, l.assignParents} {
+	for _, pass := range []func(context.Context) error{l.collectChildren, l.assignParents} {
 		if err := pass(ctx); err != nil {
 			return nil, err
 		}
@@ -105,7 +105,6 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 type loader struct {
 	*Tree
 	o         Options
-	counter   *idCounter
 	parents   []uint64 // ids of directories with children, in the order of INODE_DIR
 	children  int      // entries of INODE_DIR, references included
 	order     []Dir    // directories with children, each before those above it
@@ -125,7 +124,7 @@ type loader struct {
 }
 
 func newLoader(t *Tree, o Options) *loader {
-	l := &loader{Tree: t, o: o, counter: newIDCounter(), created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}, ecIDs: map[string]uint16{}}
+	l := &loader{Tree: t, o: o, created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}, ecIDs: map[string]uint16{}}
 	l.keep = newKeepSet(t.snaps.touched())
 	return l
 }
@@ -144,9 +143,9 @@ func (l *loader) report(stage string, n, total int64) {
 // number, for every directory, after it replaced children that are references
 // by what they refer to: all children are in e.Children then.
 func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e *fsimage.DirEntry)) error {
-	entries := make([]fsimage.DirEntry, workers)
+	entries := make([]fsimage.Apart[fsimage.DirEntry], workers)
 	return l.im.Directories(ctx, workers, func(w int, b *fsimage.Batch) error {
-		return b.Directories(&entries[w], func(e *fsimage.DirEntry) error {
+		return b.Directories(&entries[w].V, func(e *fsimage.DirEntry) error {
 			for _, r := range e.RefChildren {
 				if int64(r) >= int64(len(l.snaps.refs)) {
 					return badReference(r, len(l.snaps.refs))
@@ -159,67 +158,46 @@ func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e
 	})
 }
 
-// countChildren is the first pass over INODE_DIR: which directories have
-// children, and how many ids each chunk of the id set will hold.
-func (l *loader) countChildren(ctx context.Context) error {
+// collectChildren is the first pass over INODE_DIR: which directories have
+// children, and the set of all ids with a parent.
+func (l *loader) collectChildren(ctx context.Context) error {
 	type part struct {
-		ids      *idCounter
+		ids      *idBuilder
 		parents  []uint64
 		children int
 	}
-	parts := make([]part, l.o.Workers)
+	parts := make([]fsimage.Apart[part], l.o.Workers)
+	builders := make([]*idBuilder, l.o.Workers)
 	for i := range parts {
-		parts[i].ids = newIDCounter()
+		builders[i] = newIDBuilder()
+		parts[i].V.ids = builders[i]
 	}
 	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
 		if len(e.Children) == 0 {
 			return
 		}
-		p := &parts[w]
+		p := &parts[w].V
 		p.parents = append(p.parents, e.Parent)
 		p.children += len(e.Children)
 		for _, id := range e.Children {
 			p.ids.add(id)
 		}
 	})
-	for i := range parts {
-		l.counter.merge(parts[i].ids)
-		l.parents = append(l.parents, parts[i].parents...)
-		l.children += parts[i].children
-		parts[i] = part{}
-	}
-	return err
-}
-
-// collectChildren is the second pass: the set of all ids with a parent.
-func (l *loader) collectChildren(ctx context.Context) error {
-	if l.children >= int(NoDir) {
-		return fmt.Errorf("%w: more than %d inodes", fsimage.ErrUnsupported, uint32(NoDir)-1)
-	}
-	l.ids = newIDSet(l.counter)
-	l.counter = nil
-	add := l.ids.add
-	if l.o.Workers > 1 {
-		add = l.ids.addShared
-	}
-	unknown := make([]int, l.o.Workers)
-	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
-		for _, id := range e.Children {
-			if !add(id) {
-				unknown[w]++
-			}
-		}
-	})
 	if err != nil {
 		return err
 	}
-	if err := changed(unknown); err != nil {
-		return err
+	for i := range parts {
+		l.parents = append(l.parents, parts[i].V.parents...)
+		l.children += parts[i].V.children
+		parts[i].V = part{}
 	}
-	l.counts.doubleParent = int64(l.ids.finish(l.children))
+	if l.children >= int(NoDir) {
+		return fmt.Errorf("%w: more than %d inodes", fsimage.ErrUnsupported, uint32(NoDir)-1)
+	}
+	l.ids = newIDSet(builders...)
+	l.counts.doubleParent = int64(l.children - l.ids.len)
 	l.dirSet = idSetOf(l.parents)
 	l.counts.doubleDirectory = int64(len(l.parents) - l.dirSet.len)
-	l.seen = newBitSet(l.ids.len)
 	l.parentOf = make([]Dir, l.ids.len)
 	for i := range l.parentOf {
 		l.parentOf[i] = NoDir
@@ -227,7 +205,7 @@ func (l *loader) collectChildren(ctx context.Context) error {
 	return nil
 }
 
-// assignParents is the third pass: the directory of every id. Where an
+// assignParents is the second pass: the directory of every id. Where an
 // inconsistent image gives several, the first one in the file counts, and only
 // then the order of the pass matters.
 func (l *loader) assignParents(ctx context.Context) error {
@@ -244,11 +222,16 @@ func (l *loader) assignParents(ctx context.Context) error {
 	if l.counts.doubleParent > 0 || l.counts.doubleDirectory > 0 {
 		workers = 1
 	}
-	loops, unknown := make([]int64, workers), make([]int, workers)
+	type part struct {
+		loops   int64
+		unknown int // ids that the first pass did not meet
+	}
+	parts := make([]fsimage.Apart[part], workers)
 	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
+		p := &parts[w].V
 		r, ok := l.dirSet.rank(e.Parent)
 		if !ok {
-			unknown[w] += len(e.Children)
+			p.unknown += len(e.Children)
 			return
 		}
 		dir, n := Dir(r), uint32(0)
@@ -256,9 +239,9 @@ func (l *loader) assignParents(ctx context.Context) error {
 			r, ok := l.ids.rank(id)
 			switch {
 			case !ok:
-				unknown[w]++
+				p.unknown++
 			case id == rootID || id == e.Parent:
-				loops[w]++
+				p.loops++
 			case l.parentOf[r] == NoDir:
 				l.parentOf[r] = dir
 				n++
@@ -266,22 +249,13 @@ func (l *loader) assignParents(ctx context.Context) error {
 		}
 		*l.childCount.at(dir) += n
 	})
-	for _, n := range loops {
-		l.counts.loop += n
+	unknown := 0
+	for i := range parts {
+		l.counts.loop += parts[i].V.loops
+		unknown += parts[i].V.unknown
 	}
-	if err != nil {
-		return err
+	if err == nil && unknown > 0 {
+		err = fmt.Errorf("%w: section %s: the file changed while it was read", fsimage.ErrCorrupt, fsimage.SectionDirectory)
 	}
-	return changed(unknown)
-}
-
-// changed gives an error if a pass over INODE_DIR met ids that the first one did
-// not.
-func changed(unknown []int) error {
-	for _, n := range unknown {
-		if n > 0 {
-			return fmt.Errorf("%w: section %s: the file changed while it was read", fsimage.ErrCorrupt, fsimage.SectionDirectory)
-		}
-	}
-	return nil
+	return err
 }

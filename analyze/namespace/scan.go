@@ -24,6 +24,8 @@ type emptyDir struct {
 // scanner is one goroutine of the pass over INODE, with sums of its own.
 type scanner struct {
 	l           *loader
+	record      fsimage.INode // the one at hand
+	seen        bitSet        // by rank, what this goroutine saw
 	observe     Observer
 	names       nameWriter
 	slots       []slot
@@ -51,9 +53,9 @@ type slot struct {
 
 const numSlots = 1 << 11
 
-func newScanner(l *loader, worker int) *scanner {
-	s := &scanner{
-		l: l, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
+func (s *scanner) init(l *loader, worker int) {
+	*s = scanner{
+		l: l, seen: newBitSet(l.ids.len), names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
 		quotas: map[Dir]Quota{}, ecIDs: map[string]uint16{},
 	}
 	for i := range s.slots {
@@ -62,22 +64,22 @@ func newScanner(l *loader, worker int) *scanner {
 	if l.o.Observe != nil {
 		s.observe = l.o.Observe(worker)
 	}
-	return s
 }
 
 // readINodes is the pass over INODE.
 func (l *loader) readINodes(ctx context.Context) error {
 	scanners := make([]*scanner, l.o.Workers)
-	inodes := make([]fsimage.INode, l.o.Workers)
 	for i := range scanners {
-		scanners[i] = newScanner(l, i)
+		apart := &fsimage.Apart[scanner]{}
+		scanners[i] = &apart.V
+		scanners[i].init(l, i)
 	}
 	announced, seen, err := l.im.INodes(ctx, l.o.Workers, func(w int, b *fsimage.Batch) error {
 		var err error
-		if l.o.NoSums {
-			err = b.SomeINodes(&inodes[w], scanners[w].skip, scanners[w].inode)
+		if s := scanners[w]; l.o.NoSums {
+			err = b.SomeINodes(&s.record, s.skip, s.inode)
 		} else {
-			err = b.INodes(&inodes[w], scanners[w].inode)
+			err = b.INodes(&s.record, s.inode)
 		}
 		l.report("inodes", int64(b.Len()), int64(l.ids.len)+1)
 		return err
@@ -92,7 +94,12 @@ func (l *loader) readINodes(ctx context.Context) error {
 		return fmt.Errorf("%w: section %s: too many %s", fsimage.ErrUnsupported, fsimage.SectionINode, l.tooMany)
 	}
 	l.counts.announced, l.counts.records = announced, seen
-	for _, s := range scanners {
+	l.seen = scanners[0].seen
+	for i, s := range scanners {
+		if i > 0 { // what two goroutines saw stands twice; Load reads it again then
+			l.counts.duplicate += int64(l.seen.addAll(s.seen))
+			s.seen = nil
+		}
 		s.flush()
 		l.kept.chunks = append(l.kept.chunks, s.kept.chunks...)
 	}
@@ -115,7 +122,7 @@ func (s *scanner) skip(id uint64, name []byte) bool {
 		s.homeless(id, false)
 		return true
 	}
-	if l.seen.add(r) {
+	if s.seen.add(r) {
 		s.counts.duplicate++
 	} else if p := l.parentOf[r]; p != NoDir && l.badName(p, name) && l.Live(p) {
 		s.counts.badNames.add(id)
@@ -133,7 +140,7 @@ func (s *scanner) inode(n *fsimage.INode) error {
 		return nil
 	}
 	if r, ok := s.l.ids.rank(n.ID); ok {
-		if s.l.seen.add(r) {
+		if s.seen.add(r) {
 			s.counts.duplicate++
 			return nil
 		}

@@ -30,7 +30,7 @@ func (s *scanner) directory(n *fsimage.INode, parent Dir) {
 	var d Dir
 	r, full := l.dirSet.rank(n.ID)
 	if d = Dir(r); full {
-		if l.dirSeen.add(r) {
+		if l.dirSeen.addShared(r) {
 			s.counts.duplicate++
 			return
 		}

@@ -6,30 +6,45 @@ import (
 	"sync/atomic"
 )
 
-// bitSet is a set of small numbers that several goroutines may add to.
-type bitSet []uint32
+// bitSet is a set of small numbers.
+type bitSet []uint64
 
-func newBitSet(n int) bitSet { return make(bitSet, (n+31)/32) }
+func newBitSet(n int) bitSet { return make(bitSet, (n+63)/64) }
 
 // add adds i and tells whether it was there already.
 func (b bitSet) add(i uint32) bool {
-	w, m := &b[i/32], uint32(1)<<(i%32)
-	if atomic.LoadUint32(w)&m != 0 {
-		return true
+	w, m := &b[i/64], uint64(1)<<(i%64)
+	had := *w&m != 0
+	*w |= m
+	return had
+}
+
+// addShared is add for several goroutines at once.
+func (b bitSet) addShared(i uint32) bool {
+	m := uint64(1) << (i % 64)
+	return atomic.OrUint64(&b[i/64], m)&m != 0
+}
+
+// addAll adds another set of as many numbers and tells how many it had already.
+func (b bitSet) addAll(o bitSet) int {
+	had := 0
+	for i, w := range o {
+		had += bits.OnesCount64(b[i] & w)
+		b[i] |= w
 	}
-	return atomic.OrUint32(w, m)&m != 0
+	return had
 }
 
 // len counts the members.
 func (b bitSet) len() int {
 	n := 0
 	for _, w := range b {
-		n += bits.OnesCount32(w)
+		n += bits.OnesCount64(w)
 	}
 	return n
 }
 
-func (b bitSet) has(i uint32) bool { return b[i/32]>>(i%32)&1 == 1 }
+func (b bitSet) has(i uint32) bool { return b[i/64]>>(i%64)&1 == 1 }
 
 // keepSet holds the few inodes that must be kept whole; a small filter answers
 // for nearly all others.
