@@ -17,11 +17,14 @@ type collector struct {
 // sumTable finds sums by the id of a string table. Ids are small numbers
 // counted from 1, unless an image is made to hurt.
 type sumTable struct {
-	small []*Totals
+	pages [maxSmall / pageSize]*[pageSize]Totals // so large that no two workers share a cache line
 	large map[uint32]*Totals
 }
 
-const maxSmall = 1 << 12
+const (
+	maxSmall = 1 << 12
+	pageSize = 1 << 6
+)
 
 func (t *sumTable) at(id uint32) *Totals {
 	if id >= maxSmall {
@@ -35,13 +38,12 @@ func (t *sumTable) at(id uint32) *Totals {
 		}
 		return s
 	}
-	if t.small == nil {
-		t.small = make([]*Totals, maxSmall)
+	page := t.pages[id/pageSize]
+	if page == nil {
+		page = new([pageSize]Totals)
+		t.pages[id/pageSize] = page
 	}
-	if t.small[id] == nil {
-		t.small[id] = &Totals{}
-	}
-	return t.small[id]
+	return &page[id%pageSize]
 }
 
 func (t *sumTable) addTo(m map[uint32]*Totals) {
@@ -51,9 +53,14 @@ func (t *sumTable) addTo(m map[uint32]*Totals) {
 		}
 		m[id].add(s)
 	}
-	for id, s := range t.small {
-		if s != nil {
-			add(uint32(id), s)
+	for p, page := range t.pages {
+		if page == nil {
+			continue
+		}
+		for i := range page {
+			if page[i] != (Totals{}) {
+				add(uint32(p*pageSize+i), &page[i])
+			}
 		}
 	}
 	for id, s := range t.large {

@@ -121,7 +121,7 @@ func (n *INode) reset() {
 		n.File.reset()
 	}
 	if n.has&hasDirectory != 0 {
-		n.Directory = INodeDirectory{ACL: n.Directory.ACL[:0], XAttrs: n.Directory.XAttrs[:0], TypeQuotas: n.Directory.TypeQuotas[:0]}
+		n.Directory.reset()
 	}
 	if n.has&hasSymlink != 0 {
 		n.Symlink = INodeSymlink{}
@@ -129,12 +129,27 @@ func (n *INode) reset() {
 	n.has = 0
 }
 
+// Fields are set one by one: a whole new value would be made elsewhere first and
+// copied.
+
 func (f *INodeFile) reset() {
 	if f.rare {
-		*f = INodeFile{Blocks: f.Blocks, ACL: f.ACL[:0], XAttrs: f.XAttrs[:0]}
+		f.resetRare()
 	}
 	f.Replication, f.MTimeMs, f.ATimeMs, f.PreferredBlockSize, f.Permission = 0, 0, 0, 0, 0
 	f.Blocks = f.Blocks[:0]
+}
+
+func (f *INodeFile) resetRare() {
+	f.rare = false
+	f.StoragePolicy, f.Striped, f.ECPolicy, f.UnderConstruction = 0, false, 0, false
+	f.UC.ClientName, f.UC.ClientMachine = nil, nil
+	f.ACL, f.XAttrs = f.ACL[:0], f.XAttrs[:0]
+}
+
+func (d *INodeDirectory) reset() {
+	d.MTimeMs, d.NSQuota, d.DSQuota, d.Permission = 0, 0, 0, 0
+	d.ACL, d.XAttrs, d.TypeQuotas = d.ACL[:0], d.XAttrs[:0], d.TypeQuotas[:0]
 }
 
 // The parts of an INode that may hold something.

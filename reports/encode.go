@@ -30,13 +30,22 @@ const (
 type encoder struct {
 	buf    []byte
 	format Format
-	fields int    // of the current CSV record
+	fields int    // of the header, or whether there is one in the CSV record
 	prefix string // of nested keys in a header
 	text   []byte // scratch
 }
 
 // field starts the field of a key.
 func (e *encoder) field(key string) {
+	if e.format == CSV && e.fields > 0 {
+		e.buf = append(e.buf, ',')
+		return
+	}
+	e.firstField(key)
+}
+
+// firstField is field for all but the second and later ones of a CSV record.
+func (e *encoder) firstField(key string) {
 	if e.format == NDJSON {
 		e.comma()
 		e.buf = append(e.buf, '"')
@@ -65,10 +74,12 @@ func (e *encoder) comma() {
 	}
 }
 
-// absent is a key without value.
+// absent is a key without value; it must not be the first.
 func (e *encoder) absent(key string) {
-	if e.format != NDJSON {
-		e.field(key)
+	if e.format == CSV {
+		e.buf = append(e.buf, ',')
+	} else if e.format == header {
+		e.firstField(key)
 	}
 }
 
@@ -103,14 +114,14 @@ func (e *encoder) header(dst []byte, encode func(*encoder)) []byte {
 func (e *encoder) int(key string, v int64) {
 	e.field(key)
 	if e.format != header {
-		e.buf = strconv.AppendInt(e.buf, v, 10)
+		e.buf = appendInt(e.buf, v)
 	}
 }
 
 func (e *encoder) uint(key string, v uint64) {
 	e.field(key)
 	if e.format != header {
-		e.buf = strconv.AppendUint(e.buf, v, 10)
+		e.buf = appendUint(e.buf, v)
 	}
 }
 

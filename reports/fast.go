@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"strconv"
 	"unicode/utf8"
 
 	"fsweep/analyze/namespace"
@@ -17,7 +16,6 @@ type fragment[K comparable] struct {
 	key    K
 	format Format
 	text   []byte
-	fields int
 }
 
 // write appends the fields that make writes for key. The fields must not be the
@@ -29,12 +27,11 @@ func (f *fragment[K]) write(e *encoder, key K, makeText func()) {
 	}
 	if key == f.key && e.format == f.format && len(f.text) > 0 {
 		e.buf = append(e.buf, f.text...)
-		e.fields += f.fields
 		return
 	}
-	at, fields := len(e.buf), e.fields
+	at := len(e.buf)
 	makeText()
-	f.key, f.format, f.fields = key, e.format, e.fields-fields
+	f.key, f.format = key, e.format
 	f.text = append(f.text[:0], e.buf[at:]...)
 }
 
@@ -46,12 +43,17 @@ type fast struct {
 
 	dir    pathCache
 	owner  fragment[ownerKey]
+	layout fragment[layoutKey]
 	policy fragment[policyKey]
 }
 
 type ownerKey struct {
 	owner, group string
 	mode         uint16
+}
+
+type layoutKey struct {
+	replication, blockSize uint64
 }
 
 type policyKey struct {
@@ -126,11 +128,11 @@ func (e *encoder) blocks(key string, blocks []fsimage.Block, set bool) {
 			e.buf = append(e.buf, ',')
 		}
 		e.buf = append(e.buf, id...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.ID), 10)
+		e.buf = appendInt(e.buf, int64(b.ID))
 		e.buf = append(e.buf, stamp...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.GenStamp), 10)
+		e.buf = appendInt(e.buf, int64(b.GenStamp))
 		e.buf = append(e.buf, size...)
-		e.buf = strconv.AppendInt(e.buf, int64(b.NumBytes), 10)
+		e.buf = appendInt(e.buf, int64(b.NumBytes))
 		e.buf = append(e.buf, end...)
 	}
 	e.buf = append(e.buf, ']')

@@ -135,8 +135,10 @@ func (r *inodeRow) encode(e *encoder) {
 	e.string("type", r.typ.String())
 	e.int("length", r.length)
 	e.int("space_consumed", r.space)
-	e.uint("replication", r.replication)
-	e.uint("block_size", r.blockSize)
+	r.fast.layout.write(e, layoutKey{r.replication, r.blockSize}, func() {
+		e.uint("replication", r.replication)
+		e.uint("block_size", r.blockSize)
+	})
 	e.int("atime_ms", r.atimeMs)
 	r.attributes.encode(e)
 	e.boolIf("under_construction", r.underConstruction, file)

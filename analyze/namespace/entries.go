@@ -196,6 +196,10 @@ func (e *Entry) SpaceConsumed() int64 {
 		return 0
 	}
 	f := e.t.file(&e.INode.File)
+	if !e.t.keep.has(e.INode.ID) {
+		s, _ := f.sums()
+		return s.Space
+	}
 	if ds := e.t.snaps.files[e.INode.ID]; len(ds) > 0 {
 		return f.vecWithDiffs(ds, false).space
 	}

@@ -105,10 +105,9 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 type loader struct {
 	*Tree
 	o         Options
-	parents   []uint64 // ids of directories with children, in the order of INODE_DIR
-	children  int      // entries of INODE_DIR, references included
-	order     []Dir    // directories with children, each before those above it
-	keep      keepSet
+	parents   []uint64     // ids of directories with children, in the order of INODE_DIR
+	children  int          // entries of INODE_DIR, references included
+	order     []Dir        // directories with children, each before those above it
 	circle    map[Dir]bool // directories that were below themselves
 	ecIDs     map[string]uint16
 	ownPolicy map[ownPolicyKey]*FileTotals

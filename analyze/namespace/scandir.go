@@ -121,8 +121,12 @@ func (s *scanner) ecID(value []byte) uint16 {
 }
 
 // quotaOf gives the quotas of a directory as HDFS shows them: 2^63-1 in the
-// namespace quota means none, which every root has unless one was set.
+// namespace quota means none, which every root has unless one was set. The quota
+// means nothing if it is false.
 func quotaOf(d *fsimage.INodeDirectory) (Quota, bool) {
+	if d.NSQuota < 0 && d.DSQuota < 0 && len(d.TypeQuotas) == 0 {
+		return Quota{}, false
+	}
 	q := Quota{Namespace: Unset, Space: Unset}
 	if d.NSQuota >= 0 && d.NSQuota != math.MaxInt64 {
 		q.Namespace = d.NSQuota

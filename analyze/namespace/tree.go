@@ -16,6 +16,7 @@ type Tree struct {
 	ec         map[uint32]*ecPolicy
 	snaps      *snapshotState
 	leases     int64
+	keep       keepSet // ids that snapshots touch
 
 	// Every inode with a parent: its rank in ids leads to the directory.
 	ids      *idSet
