@@ -76,10 +76,12 @@ func (e *encoder) comma() {
 
 // absent is a key without value; it must not be the first.
 func (e *encoder) absent(key string) {
-	if e.format == CSV {
+	switch e.format {
+	case CSV:
 		e.buf = append(e.buf, ',')
-	} else if e.format == header {
+	case header:
 		e.firstField(key)
+	case NDJSON:
 	}
 }
 
