@@ -80,13 +80,14 @@ func (i *inspector) inodes(ctx context.Context) error {
 		n      fsimage.INode
 		byType [4]int64
 		newest int64
-		_      [64]byte // workers do not share a cache line
 	}
-	all := make([]sums, workers)
+	all := make([]fsimage.Apart[sums], workers)
+	sec, _ := i.im.Section(fsimage.SectionINode)
+	before := i.im.BytesRead()
 	var mu sync.Mutex
 	var done int64
 	announced, seen, err := i.im.INodes(ctx, workers, func(w int, b *fsimage.Batch) error {
-		s := &all[w]
+		s := &all[w].V
 		err := b.INodes(&s.n, func(n *fsimage.INode) error {
 			s.byType[n.Type&3]++
 			s.newest = max(s.newest, int64(n.File.MTimeMs), int64(n.File.ATimeMs), int64(n.Directory.MTimeMs),
@@ -97,7 +98,7 @@ func (i *inspector) inodes(ctx context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()
 			done += int64(b.Len())
-			i.o.Progress("inodes", done, 0)
+			i.o.Progress(namespace.Progress{Stage: "reading", INodes: done, Bytes: i.im.BytesRead() - before, Total: sec.Length})
 		}
 		return err
 	})
@@ -111,10 +112,10 @@ func (i *inspector) inodes(ctx context.Context) error {
 	i.count(fsimage.SectionINode, "inodes", seen)
 	var byType [4]int64
 	for w := range all {
-		for t, n := range all[w].byType {
+		for t, n := range all[w].V.byType {
 			byType[t] += n
 		}
-		i.out.Source.ImageTimeMs = max(i.out.Source.ImageTimeMs, all[w].newest)
+		i.out.Source.ImageTimeMs = max(i.out.Source.ImageTimeMs, all[w].V.newest)
 	}
 	i.count(fsimage.SectionINode, "files", byType[fsimage.FileType])
 	i.count(fsimage.SectionINode, "directories", byType[fsimage.DirectoryType])

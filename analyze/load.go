@@ -16,7 +16,7 @@ type Options struct {
 	Image    string // name of the file, for [Source]
 	Workers  int    // goroutines; 0: GOMAXPROCS
 	Top      int    // length of the top lists
-	Progress func(stage string, done, total int64)
+	Progress func(namespace.Progress)
 }
 
 // Load reads an image and makes its report, in one pass over the files.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
@@ -167,7 +168,7 @@ func (im *Image) open(s Section) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw := &exactReader{r: io.NewSectionReader(im.r, s.Offset, s.Length), n: s.Length}
+	raw := &exactReader{r: io.NewSectionReader(im.r, s.Offset, s.Length), n: s.Length, count: im.read}
 	if c == nil || s.Length == 0 { // an empty section has no stream at all
 		return &source{Reader: raw, raw: raw}, nil
 	}
@@ -219,14 +220,16 @@ func (s *source) Close() error {
 // sections was checked against the file's size, so the file shrank. It remembers
 // what was wrong with the file.
 type exactReader struct {
-	r   io.Reader
-	n   int64
-	err error
+	r     io.Reader
+	n     int64
+	err   error
+	count *atomic.Int64 // of bytes read
 }
 
 func (e *exactReader) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	e.n -= int64(n)
+	e.count.Add(int64(n))
 	switch {
 	case err == nil:
 	case !errors.Is(err, io.EOF):

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -77,6 +78,7 @@ type Image struct {
 	size int64
 	sum  Summary
 	opt  options
+	read *atomic.Int64 // bytes of sections
 }
 
 // File is an [Image] in a file of its own; Close it.
@@ -128,7 +130,7 @@ func OpenFile(name string, opts ...Option) (*File, error) {
 // Open reads magic, summary and section table of the image in r, which has
 // size bytes. It keeps r and reads from it later.
 func Open(r io.ReaderAt, size int64, opts ...Option) (*Image, error) {
-	im := &Image{r: r, size: size, opt: options{maxRecord: defaultMaxRecord, buffer: defaultBuffer}}
+	im := &Image{r: r, size: size, read: new(atomic.Int64), opt: options{maxRecord: defaultMaxRecord, buffer: defaultBuffer}}
 	for _, o := range opts {
 		o(&im.opt)
 	}
@@ -226,6 +228,11 @@ func (im *Image) checkSections() error {
 
 // Summary gives the section table and versions; the caller must not change it.
 func (im *Image) Summary() Summary { return im.sum }
+
+// BytesRead is how many bytes of sections were read so far, as they stand in the
+// file: compressed, if it is; those that were read twice count twice. It may be
+// called at any time.
+func (im *Image) BytesRead() int64 { return im.read.Load() }
 
 // Size is the length of the file in bytes.
 func (im *Image) Size() int64 { return im.size }

@@ -107,19 +107,28 @@ func (c *cancelling) ReadAt(p []byte, off int64) (int, error) {
 	return c.r.ReadAt(p, off)
 }
 
-// TestProgress: it grows to the number of inodes and is told by one goroutine at
-// a time.
+// TestProgress: it grows to the number of inodes and bytes, and is told by one
+// goroutine at a time. What it counts is every byte that Load reads of the large
+// sections: INODE once and INODE_DIR twice.
 func TestProgress(t *testing.T) {
 	b, truth := synthetic(t, imagetest.Spec{Inodes: 5000, Seed: 1})
-	var last, total int64
-	mustLoad(t, b, Options{Workers: 3, Progress: func(stage string, done, n int64) {
-		if done <= last || stage == "" {
-			t.Errorf("%s: %d after %d", stage, done, last)
+	im, err := fsimage.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inodes, _ := im.Section(fsimage.SectionINode)
+	dirs, _ := im.Section(fsimage.SectionDirectory)
+	var last Progress
+	mustLoad(t, b, Options{Workers: 3, Progress: func(p Progress) {
+		if p.INodes < last.INodes || p.Bytes < last.Bytes || p.Stage == "" {
+			t.Errorf("%+v after %+v", p, last)
 		}
-		last, total = done, n
+		last = p
 	}}, fsimage.WithBuffer(4096))
-	if last != truth.Inodes || total <= 0 || total > truth.Inodes {
-		t.Errorf("%d of %d at the end, want %d", last, total, truth.Inodes)
+	want := Progress{Stage: "reading", INodes: truth.Inodes, Bytes: inodes.Length + 2*dirs.Length}
+	want.Total = want.Bytes
+	if last != want {
+		t.Errorf("%+v at the end, want %+v", last, want)
 	}
 }
 

@@ -21,9 +21,9 @@ type Options struct {
 	// EachINode works, but Usage, Summary, PolicyTotals and OpenFiles mean nothing
 	// and Observe must not be set.
 	NoSums bool
-	// Progress, if set, is told how many records of a stage are done; total is 0
-	// if unknown. It is called from several goroutines, one at a time.
-	Progress func(stage string, done, total int64)
+	// Progress, if set, is told how far reading came. It is called from several
+	// goroutines, one at a time.
+	Progress func(Progress)
 	// Observe, if set, is called for every worker from 0 on and gives the function
 	// that this worker calls for each live inode, so that sums of any kind need
 	// no pass of their own. The INode is valid during the call only. When it is
@@ -35,6 +35,14 @@ type Options struct {
 // Observer sees a live inode and the directory that it is in (NoDir for the
 // root). Sums are zero for what is not a file.
 type Observer func(parent Dir, n *fsimage.INode, s FileSums)
+
+// Progress tells how far a command came.
+type Progress struct {
+	Stage  string // one word
+	INodes int64  // of section INODE, that are done
+	Bytes  int64  // of the file that this stage has read
+	Total  int64  // bytes that this stage will read
+}
 
 // Load reads an image. Errors of the file's format wrap those of package
 // fsimage; a tree that contradicts itself is loaded and gives findings.
@@ -119,23 +127,30 @@ type loader struct {
 	mu       sync.Mutex  // protects what follows, and the tree while empty directories are added
 	locks    [64]sync.Mutex
 	counts   problemCounts
-	progress int64
+	progress Progress
+	before   int64 // bytes read before Load
 }
 
 func newLoader(t *Tree, o Options) *loader {
 	l := &loader{Tree: t, o: o, created: map[Dir][]string{}, ownPolicy: map[ownPolicyKey]*FileTotals{}, ecIDs: map[string]uint16{}}
 	l.keep = newKeepSet(t.snaps.touched())
+	inodes, _ := t.im.Section(fsimage.SectionINode)
+	dirs, _ := t.im.Section(fsimage.SectionDirectory)
+	l.progress = Progress{Stage: "reading", Total: inodes.Length + 2*dirs.Length}
+	l.before = t.im.BytesRead()
 	return l
 }
 
-func (l *loader) report(stage string, n, total int64) {
+// report tells that so many inodes more are done.
+func (l *loader) report(inodes int) {
 	if l.o.Progress == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.progress += n
-	l.o.Progress(stage, l.progress, total)
+	l.progress.INodes += int64(inodes)
+	l.progress.Bytes = l.im.BytesRead() - l.before
+	l.o.Progress(l.progress)
 }
 
 // dirPass runs one pass over section INODE_DIR. Each worker calls fn, with its
@@ -144,6 +159,7 @@ func (l *loader) report(stage string, n, total int64) {
 func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e *fsimage.DirEntry)) error {
 	entries := make([]fsimage.Apart[fsimage.DirEntry], workers)
 	return l.im.Directories(ctx, workers, func(w int, b *fsimage.Batch) error {
+		l.report(0)
 		return b.Directories(&entries[w].V, func(e *fsimage.DirEntry) error {
 			for _, r := range e.RefChildren {
 				if int64(r) >= int64(len(l.snaps.refs)) {

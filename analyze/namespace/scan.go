@@ -81,7 +81,7 @@ func (l *loader) readINodes(ctx context.Context) error {
 		} else {
 			err = b.INodes(&s.record, s.inode)
 		}
-		l.report("inodes", int64(b.Len()), int64(l.ids.len)+1)
+		l.report(b.Len())
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"fsweep/analyze/namespace"
 	"fsweep/cmd/internal/cli"
 )
 
@@ -71,6 +72,14 @@ func (o *readOptions) progress(env *cli.Env) *cli.Progress {
 		return nil
 	}
 	return env.Progress()
+}
+
+// show draws what a package tells of its progress.
+func show(bar *cli.Progress) func(namespace.Progress) {
+	if bar == nil {
+		return nil
+	}
+	return func(p namespace.Progress) { bar.Update(p.Stage, p.INodes, p.Bytes, p.Total) }
 }
 
 func addOutput(flags *pflag.FlagSet, name *string) {

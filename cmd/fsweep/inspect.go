@@ -41,7 +41,7 @@ verified. Sections that this version does not know are marked and skipped.` + ex
 
 func (o *inspectOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
-		i, err := analyze.Inspect(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Progress: bar.Update})
+		i, err := analyze.Inspect(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Progress: show(bar)})
 		if err != nil {
 			return err
 		}

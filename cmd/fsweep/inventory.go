@@ -8,6 +8,7 @@ import (
 
 	"fsweep/analyze/namespace"
 	"fsweep/cmd/internal/cli"
+	"fsweep/fsimage"
 	"fsweep/reports"
 )
 
@@ -63,7 +64,7 @@ func (o *inventoryOptions) validate(cmd *cobra.Command) error {
 func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		t, err := namespace.Load(ctx, im.Image, namespace.Options{
-			Workers: o.workers, Progress: bar.Update, NoSums: o.of.value == "inodes",
+			Workers: o.workers, Progress: show(bar), NoSums: o.of.value == "inodes",
 		})
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) e
 		}
 		im.warn(env)
 		warnFindings(env, t.Findings())
-		return o.rows(ctx, t, out, bar)
+		return o.rows(ctx, im, t, out, bar)
 	})
 }
 
@@ -85,13 +86,14 @@ func warnFindings(env *cli.Env, findings []namespace.Finding) {
 
 // rows writes the inventory. Each worker formats its batches into a buffer of its
 // own and waits for its turn to write it.
-func (o *inventoryOptions) rows(ctx context.Context, t *namespace.Tree, out *cli.Output, bar *cli.Progress) error {
-	all := t.NumINodes()
+func (o *inventoryOptions) rows(ctx context.Context, im *image, t *namespace.Tree, out *cli.Output, bar *cli.Progress) error {
+	sec, _ := im.Section(fsimage.SectionINode)
+	before := im.BytesRead()
 	writers := make([]rowWriter, o.workers)
 	for i := range writers {
 		writers[i].rows = reports.NewRows(t, rowFormat(o.format.value))
 		// About what a batch takes; growing to it would leave garbage behind.
-		writers[i].buf = make([]byte, 0, min(all*512, 6<<20))
+		writers[i].buf = make([]byte, 0, min(t.NumINodes()*512, 6<<20))
 	}
 	header := writers[0].rows.INodeHeader
 	if o.of.value == "directories" {
@@ -107,7 +109,7 @@ func (o *inventoryOptions) rows(ctx context.Context, t *namespace.Tree, out *cli
 	err := t.EachINode(ctx, o.workers, func(worker int, b *namespace.EntryBatch) error {
 		err := cli.Guard(func() error { return writers[worker].format(b, o.of.value == "directories") })
 		done, err := q.put(b.Seq, &writers[worker], err)
-		bar.Update("rows", done, all)
+		bar.Update("writing", done, im.BytesRead()-before, sec.Length)
 		return err
 	})
 	if first := q.err(); first != nil && err != nil {

@@ -74,7 +74,7 @@ EXIT STATUS
   0    done
   2    bad input: the command line, or an image that cannot be read, is damaged,
        unsupported, or does not have the MD5 of its .md5 file
-  5    an output could not be written
+  5    an output could not be written, or there is not enough memory
   70   a bug in fsweep
   130  interrupted by SIGINT, SIGTERM or SIGHUP
   141  the reader of the output went away, as in "fsweep … | head"

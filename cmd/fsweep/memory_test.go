@@ -2,9 +2,12 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +66,37 @@ func TestMemory(t *testing.T) {
 			compareSynthetic(t, truth, out)
 			checkPeak(t, truth, peak, spec.DirPercent == 0 && spec.SnapshotCells == 0)
 		})
+	}
+}
+
+// TestMemoryLimit: with half the memory that it takes, report ends with an error
+// that says so and leaves no output.
+func TestMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes an image of half a million inodes")
+	}
+	program := buildProgram(t)
+	image, _, err := imagetest.WriteFile(t.TempDir(), imagetest.Spec{Inodes: 500_000, Seed: 1, DirPercent: 100}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	out := filepath.Join(dir, "report.json")
+	peak := peakMemory(t, buildImagebench(t), program, "report", image, "--format", "json", "-o", out)
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "report", image, "--format", "json", "-o", out)
+	cmd.Env = append(os.Environ(), fmt.Sprint("GOMEMLIMIT=", peak/2))
+	message, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 5 {
+		t.Errorf("%v, want exit status 5", err)
+	}
+	if want := regexp.MustCompile(`^fsweep: error: not enough memory: \d+ MiB are in use and the limit is \d+ MiB \(GOMEMLIMIT\)\n`); !want.Match(message) {
+		t.Errorf("stderr %q", message)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -46,7 +46,7 @@ files there count against no storage type.` + exitStatus,
 
 func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
-		t, err := namespace.Load(ctx, im.Image, namespace.Options{Workers: o.workers, Progress: bar.Update})
+		t, err := namespace.Load(ctx, im.Image, namespace.Options{Workers: o.workers, Progress: show(bar)})
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (o *reportOptions) validate(cmd *cobra.Command) error {
 
 func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
-		r, _, err := analyze.Load(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Top: o.top, Progress: bar.Update})
+		r, _, err := analyze.Load(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Top: o.top, Progress: show(bar)})
 		if err != nil {
 			return err
 		}

@@ -45,14 +45,17 @@ func System(name string) *Env {
 	return &Env{Name: name, Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
 }
 
-// Main runs a program until it ends or SIGINT, SIGTERM or SIGHUP arrives, prints its
-// error and returns the exit code. Unfinished outputs are gone when it returns.
+// Main runs a program until it ends, SIGINT, SIGTERM or SIGHUP arrives, or memory
+// runs out, prints its error and returns the exit code. Unfinished outputs are gone when it returns.
 func Main(env *Env, run func(context.Context, *Env) error) int {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it on purpose
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go watchMemory(ctx, cancel)
+	ctx, stop := signal.NotifyContext(ctx, signals...)
 	defer stop()
 	// A closed pipe must be an error of the write, not the end of the process:
 	// there may be a temporary file to remove.
@@ -72,6 +75,9 @@ func Main(env *Env, run func(context.Context, *Env) error) int {
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = ErrInterrupted
+		if memory, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
+			err = WithHint(memory, "an image takes about 8 bytes for each inode, 160 for each directory and 16 MiB for each of --workers")
+		}
 	}
 	env.abort()
 	env.print(err)

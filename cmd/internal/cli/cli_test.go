@@ -267,7 +267,7 @@ func TestNoProgress(t *testing.T) {
 	t.Parallel()
 	env, read := testEnv(t)
 	p := env.Progress()
-	p.Update("inodes", 1, 2)
+	p.Update("inodes", 1, 1, 2)
 	p.Stop()
 	if got := read(env.Stderr); p != nil || got != "" {
 		t.Errorf("%v, %q", p, got)
@@ -284,10 +284,10 @@ func TestProgress(t *testing.T) {
 	for range 4 {
 		go func() {
 			for i := range int64(100) {
-				p.Update("inodes", i, 100)
+				p.Update("inodes", i, i, 100)
 			}
-			p.Update("rows", 5, 0)
-			p.Update("rows", 5, 10)
+			p.Update("rows", 5, 5, 0)
+			p.Update("rows", 5, 5, 10)
 			done <- struct{}{}
 		}()
 	}
@@ -295,7 +295,7 @@ func TestProgress(t *testing.T) {
 		<-done
 	}
 	p.Stop()
-	p.Update("late", 1, 2)
+	p.Update("late", 1, 1, 2)
 	p.Stop()
 	b.WriteString(read(env.Stderr))
 	if strings.Contains(b.String(), "late") {

@@ -14,7 +14,7 @@ const (
 	ExitInput       = 2   // usage, or an input that is unreadable, corrupt or unsupported
 	ExitRefused     = 3   // refused by a safety rule, nothing touched
 	ExitIncomplete  = 4   // some items were skipped by a check
-	ExitFailure     = 5   // an output could not be written, or an unknown outcome
+	ExitFailure     = 5   // an output could not be written, memory ran out, or an unknown outcome
 	ExitTripped     = 6   // a breaker tripped
 	ExitBug         = 70  // a panic
 	ExitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
@@ -94,6 +94,7 @@ func hints(err error) []string {
 func ExitCode(err error) int {
 	_, isBug := errors.AsType[*PanicError](err)
 	_, isOutput := errors.AsType[*OutputError](err)
+	_, isMemory := errors.AsType[*MemoryError](err)
 	switch {
 	case err == nil:
 		return ExitOK
@@ -103,7 +104,7 @@ func ExitCode(err error) int {
 		return ExitInterrupted
 	case isClosedPipe(err):
 		return ExitClosedPipe
-	case isOutput:
+	case isOutput, isMemory:
 		return ExitFailure
 	}
 	return ExitInput

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
@@ -22,7 +24,8 @@ type Progress struct {
 	all     *mpb.Progress // nil before the first bar
 	bar     *mpb.Bar
 	stage   string
-	done    int64
+	done    int64 // bytes
+	inodes  atomic.Int64
 }
 
 // Progress gives a bar on stderr, or nil when stderr is not a terminal.
@@ -33,8 +36,8 @@ func (e *Env) Progress() *Progress {
 	return &Progress{env: e, start: time.Now()}
 }
 
-// Update says how much of a stage is done.
-func (p *Progress) Update(stage string, done, total int64) {
+// Update says how much of a stage is done: inodes, and bytes of so many.
+func (p *Progress) Update(stage string, inodes, done, total int64) {
 	if p == nil {
 		return
 	}
@@ -44,15 +47,21 @@ func (p *Progress) Update(stage string, done, total int64) {
 		return
 	}
 	if p.all == nil {
-		p.all = mpb.New(mpb.WithOutput(p.env.Stderr), mpb.WithWidth(40), mpb.WithRefreshRate(200*time.Millisecond))
+		p.all = mpb.New(mpb.WithOutput(p.env.Stderr), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	if p.bar == nil || stage != p.stage {
 		p.drop()
 		p.stage, p.done = stage, 0
-		p.bar = p.all.AddBar(total, mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(stage+" ")), mpb.AppendDecorators(decor.Percentage()))
+		p.inodes.Store(0)
+		p.bar = p.all.AddBar(total, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(stage+" ")),
+			mpb.AppendDecorators(
+				decor.CountersKibiByte("% .1f of % .1f"),
+				decor.Any(func(decor.Statistics) string { return ", " + humanize.Comma(p.inodes.Load()) + " inodes, " }),
+				decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left"),
+			))
 	}
 	// Workers report out of order.
+	p.inodes.Store(max(p.inodes.Load(), inodes))
 	if done > p.done {
 		p.done = done
 		p.bar.SetCurrent(min(done, total))
