@@ -79,6 +79,7 @@ type Image struct {
 	sum  Summary
 	opt  options
 	read *atomic.Int64 // bytes of sections
+	hash *hashing
 }
 
 // File is an [Image] in a file of its own; Close it.
@@ -130,7 +131,7 @@ func OpenFile(name string, opts ...Option) (*File, error) {
 // Open reads magic, summary and section table of the image in r, which has
 // size bytes. It keeps r and reads from it later.
 func Open(r io.ReaderAt, size int64, opts ...Option) (*Image, error) {
-	im := &Image{r: r, size: size, read: new(atomic.Int64), opt: options{maxRecord: defaultMaxRecord, buffer: defaultBuffer}}
+	im := &Image{r: r, size: size, read: new(atomic.Int64), hash: new(hashing), opt: options{maxRecord: defaultMaxRecord, buffer: defaultBuffer}}
 	for _, o := range opts {
 		o(&im.opt)
 	}

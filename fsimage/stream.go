@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -216,9 +217,17 @@ func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error
 		}
 		return b, buf
 	}
+	// With a goroutine for every core, the last one waits for a checksum.
+	waits := workers > 1 && workers >= runtime.GOMAXPROCS(0)
+	done := make(chan struct{}) // closed when the first goroutine finds nothing to do
+	end := sync.OnceFunc(func() { close(done) })
 	work := func(w int) {
+		defer end()
 		buf := make([]byte, s.im.opt.buffer)
 		for {
+			if waits && w == workers-1 {
+				s.im.hash.wait(done)
+			}
 			var b *Batch
 			if b, buf = pull(buf); b == nil {
 				return

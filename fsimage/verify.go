@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
 // MD5 is a checksum as it stands in an .md5 file.
@@ -44,8 +45,9 @@ func ReadMD5File(name string) (MD5, error) {
 // Checksum computes the MD5 of the whole file with a sequential reader of its
 // own, so that it can run beside the decoding.
 func (im *Image) Checksum(ctx context.Context) (MD5, error) {
+	defer im.hash.begin()()
 	h := md5.New() //nolint:gosec // see above
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 128<<10)
 	var sum MD5
 	for at := int64(0); at < im.size; {
 		if err := ctx.Err(); err != nil {
@@ -60,6 +62,43 @@ func (im *Image) Checksum(ctx context.Context) (MD5, error) {
 	}
 	h.Sum(sum[:0])
 	return sum, nil
+}
+
+// hashing tells that a checksum is being computed. Nothing can make that faster
+// than one core is, so whoever decodes meanwhile leaves it one.
+type hashing struct {
+	mu   sync.Mutex
+	over chan struct{} // closed at the end; nil: there is none
+}
+
+// begin starts one and returns what ends it.
+func (h *hashing) begin() func() {
+	over := make(chan struct{})
+	h.set(over)
+	return func() {
+		h.set(nil)
+		close(over)
+	}
+}
+
+func (h *hashing) set(over chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = over
+}
+
+// wait returns when no checksum is being computed, or when done is closed.
+func (h *hashing) wait(done <-chan struct{}) {
+	h.mu.Lock()
+	over := h.over
+	h.mu.Unlock()
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-done:
+	}
 }
 
 // Verify compares the file's MD5 with want. An error wraps ErrChecksum.

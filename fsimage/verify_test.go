@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -151,5 +154,38 @@ func TestStrings(t *testing.T) {
 		if got, ok := s.Lookup(UserString, 1<<24-1); ok {
 			t.Errorf("layout %d: an unknown id is %q", layout, got)
 		}
+	}
+}
+
+// TestChecksumHasACore: while a checksum is being computed the last of as many
+// goroutines as there are cores decodes nothing, and reading ends all the same;
+// when the checksum ends first, all goroutines go on.
+func TestChecksumHasACore(t *testing.T) {
+	im := openBytes(t, manyINodes(3000, ""), WithBuffer(300))
+	workers := max(2, runtime.GOMAXPROCS(0))
+	last := func(slow bool) (batches int64) {
+		_, seen, err := im.INodes(t.Context(), workers, func(w int, _ *Batch) error {
+			if w == workers-1 {
+				atomic.AddInt64(&batches, 1)
+			} else if slow {
+				time.Sleep(time.Millisecond)
+			}
+			return nil
+		})
+		if err != nil || seen != 3001 { // with the root
+			t.Errorf("%d inodes, %v", seen, err)
+		}
+		return batches
+	}
+	over := im.hash.begin()
+	if n := last(false); n != 0 {
+		t.Errorf("%d batches beside a checksum", n)
+	}
+	time.AfterFunc(5*time.Millisecond, over)
+	if last(true) == 0 {
+		t.Error("no batch after the checksum")
+	}
+	if last(true) == 0 {
+		t.Error("no batch without a checksum")
 	}
 }
