@@ -3,11 +3,7 @@ package fsimage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -184,84 +180,6 @@ func (b *Batch) each(fn func(msg []byte) error) error {
 		i = end
 	}
 	return nil
-}
-
-// batches hands the rest of the stream to workers goroutines. fn is called with
-// the number of the worker, by one goroutine a worker. The error is that of the
-// earliest batch, whatever the timing.
-func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error {
-	var (
-		mu       sync.Mutex
-		firstSeq int
-		firstErr error
-		stopped  bool
-		wg       sync.WaitGroup
-	)
-	fail := func(seq int, err error) {
-		if firstErr == nil || seq < firstSeq {
-			firstSeq, firstErr = seq, err
-		}
-		stopped = true
-	}
-	pull := func(buf []byte) (*Batch, []byte) {
-		mu.Lock()
-		defer mu.Unlock()
-		if stopped {
-			return nil, buf
-		}
-		b, buf, err := s.fill(buf)
-		if errors.Is(err, io.EOF) {
-			stopped = true
-		} else if err != nil {
-			fail(s.seq, err)
-		}
-		return b, buf
-	}
-	// With a goroutine for every core, the last one waits for a checksum.
-	waits := workers > 1 && workers >= runtime.GOMAXPROCS(0)
-	done := make(chan struct{}) // closed when the first goroutine finds nothing to do
-	end := sync.OnceFunc(func() { close(done) })
-	work := func(w int) {
-		defer end()
-		buf := make([]byte, s.im.opt.buffer)
-		for {
-			if waits && w == workers-1 {
-				s.im.hash.wait(done)
-			}
-			var b *Batch
-			if b, buf = pull(buf); b == nil {
-				return
-			}
-			if err := fn(w, b); err != nil {
-				mu.Lock()
-				fail(b.Seq, err)
-				mu.Unlock()
-				return
-			}
-		}
-	}
-	// A panic of fn is a bug; it ends the other workers and goes on in the
-	// caller's goroutine, where it can be recovered.
-	var bug any
-	guarded := func(w int) {
-		defer func() {
-			if v := recover(); v != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				bug, stopped = fmt.Sprintf("%v\n%s", v, debug.Stack()), true
-			}
-		}()
-		work(w)
-	}
-	for w := 1; w < workers; w++ {
-		wg.Go(func() { guarded(w) })
-	}
-	guarded(0)
-	wg.Wait()
-	if bug != nil {
-		panic(bug)
-	}
-	return firstErr
 }
 
 // records reads a section one message at a time.

@@ -113,10 +113,11 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 type loader struct {
 	*Tree
 	o         Options
-	parents   []uint64     // ids of directories with children, in the order of INODE_DIR
-	children  int          // entries of INODE_DIR, references included
-	order     []Dir        // directories with children, each before those above it
-	circle    map[Dir]bool // directories that were below themselves
+	parents   []uint64         // ids of directories with children, in the order of INODE_DIR
+	children  int              // entries of INODE_DIR, references included
+	unpacked  []*fsimage.Batch // section INODE_DIR of a compressed image
+	order     []Dir            // directories with children, each before those above it
+	circle    map[Dir]bool     // directories that were below themselves
 	ecIDs     map[string]uint16
 	ownPolicy map[ownPolicyKey]*FileTotals
 	striped   stripedFiles
@@ -137,6 +138,9 @@ func newLoader(t *Tree, o Options) *loader {
 	inodes, _ := t.im.Section(fsimage.SectionINode)
 	dirs, _ := t.im.Section(fsimage.SectionDirectory)
 	l.progress = Progress{Stage: "reading", Total: inodes.Length + 2*dirs.Length}
+	if l.compressed() {
+		l.progress.Total = inodes.Length + dirs.Length
+	}
 	l.before = t.im.BytesRead()
 	return l
 }
@@ -156,10 +160,23 @@ func (l *loader) report(inodes int) {
 // dirPass runs one pass over section INODE_DIR. Each worker calls fn, with its
 // number, for every directory, after it replaced children that are references
 // by what they refer to: all children are in e.Children then.
+//
+// Decompressing takes longer than anything else, so what was decompressed once is
+// kept for the second pass: some five bytes an inode, before the columns of
+// directories take more.
 func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e *fsimage.DirEntry)) error {
 	entries := make([]fsimage.Apart[fsimage.DirEntry], workers)
-	return l.im.Directories(ctx, workers, func(w int, b *fsimage.Batch) error {
+	pass, keep := l.im.Directories, l.compressed() && l.unpacked == nil
+	if l.unpacked != nil {
+		pass = func(ctx context.Context, workers int, fn func(int, *fsimage.Batch) error) error {
+			return l.im.Replay(ctx, l.unpacked, workers, fn)
+		}
+	}
+	return pass(ctx, workers, func(w int, b *fsimage.Batch) error {
 		l.report(0)
+		if keep {
+			l.keepUnpacked(b.Clone())
+		}
 		return b.Directories(&entries[w].V, func(e *fsimage.DirEntry) error {
 			for _, r := range e.RefChildren {
 				if int64(r) >= int64(len(l.snaps.refs)) {
@@ -171,6 +188,14 @@ func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e
 			return nil
 		})
 	})
+}
+
+func (l *loader) compressed() bool { return l.im.Summary().Codec != "" }
+
+func (l *loader) keepUnpacked(b *fsimage.Batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unpacked = append(l.unpacked, b)
 }
 
 // collectChildren is the first pass over INODE_DIR: which directories have
@@ -242,6 +267,7 @@ func (l *loader) assignParents(ctx context.Context) error {
 		unknown int // ids that the first pass did not meet
 	}
 	parts := make([]fsimage.Apart[part], workers)
+	defer func() { l.unpacked = nil }()
 	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
 		p := &parts[w].V
 		r, ok := l.dirSet.rank(e.Parent)
