@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -212,11 +213,35 @@ func (s *idSet) rank(id uint64) (uint32, bool) {
 	return c.base + uint32(s.ranks[word]) + uint32(bits.OnesCount64(x&(bit-1))), true
 }
 
-// idSetOf makes a set of a list of ids, which may hold repetitions.
-func idSetOf(ids []uint64) *idSet {
-	b := newIDBuilder()
-	for _, id := range ids {
-		b.add(id)
+// all gives the ids in ascending order with their ranks.
+func (s *idSet) all() iter.Seq2[uint32, uint64] {
+	return func(yield func(uint32, uint64) bool) {
+		for i := range s.chunks {
+			if c := &s.chunks[i]; !s.chunkIDs(c, s.keys[i]<<chunkBits, yield) {
+				return
+			}
+		}
 	}
-	return newIDSet(b)
+}
+
+func (s *idSet) chunkIDs(c *chunk, first uint64, yield func(uint32, uint64) bool) bool {
+	rank := c.base
+	if !c.bitmap {
+		for _, low := range s.array[c.at : c.at+c.n] {
+			if !yield(rank, first|uint64(low)) {
+				return false
+			}
+			rank++
+		}
+		return true
+	}
+	for w, x := range s.bitmap[int(c.at)*chunkWords:][:chunkWords] {
+		for ; x != 0; x &= x - 1 {
+			if !yield(rank, first|uint64(w*64+bits.TrailingZeros64(x))) {
+				return false
+			}
+			rank++
+		}
+	}
+	return true
 }

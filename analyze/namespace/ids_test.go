@@ -9,6 +9,15 @@ import (
 	"unsafe"
 )
 
+// idSetOf makes a set of a list of ids, which may hold repetitions.
+func idSetOf(ids []uint64) *idSet {
+	b := newIDBuilder()
+	for _, id := range ids {
+		b.add(id)
+	}
+	return newIDSet(b)
+}
+
 // checkIDs builds the set of ids, which may hold repetitions, and compares it
 // with a sorted slice.
 func checkIDs(t *testing.T, r *rand.Rand, ids []uint64) {
@@ -24,6 +33,16 @@ func checkIDs(t *testing.T, r *rand.Rand, ids []uint64) {
 			if rank, ok := s.rank(id); !ok || rank != uint32(i) {
 				t.Fatalf("%s: rank of %d is %d, %v; want %d", name, id, rank, ok, i)
 			}
+		}
+		next := uint32(0)
+		for rank, id := range s.all() {
+			if rank != next || int(rank) >= len(model) || id != model[rank] {
+				t.Fatalf("%s: all gives %d as number %d", name, id, rank)
+			}
+			next++
+		}
+		if int(next) != len(model) {
+			t.Fatalf("%s: all gives %d ids, want %d", name, next, len(model))
 		}
 		absent := func(id uint64) {
 			if _, ok := slices.BinarySearch(model, id); ok {

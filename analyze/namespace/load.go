@@ -113,8 +113,6 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 type loader struct {
 	*Tree
 	o         Options
-	parents   []uint64         // ids of directories with children, in the order of INODE_DIR
-	children  int              // entries of INODE_DIR, references included
 	unpacked  []*fsimage.Batch // section INODE_DIR of a compressed image
 	order     []Dir            // directories with children, each before those above it
 	circle    map[Dir]bool     // directories that were below themselves
@@ -202,22 +200,20 @@ func (l *loader) keepUnpacked(b *fsimage.Batch) {
 // children, and the set of all ids with a parent.
 func (l *loader) collectChildren(ctx context.Context) error {
 	type part struct {
-		ids      *idBuilder
-		parents  []uint64
-		children int
+		ids, parents    *idBuilder
+		lists, children int // lists of children that are not empty, and entries in them
 	}
 	parts := make([]fsimage.Apart[part], l.o.Workers)
-	builders := make([]*idBuilder, l.o.Workers)
 	for i := range parts {
-		builders[i] = newIDBuilder()
-		parts[i].V.ids = builders[i]
+		parts[i].V = part{ids: newIDBuilder(), parents: newIDBuilder()}
 	}
 	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
 		if len(e.Children) == 0 {
 			return
 		}
 		p := &parts[w].V
-		p.parents = append(p.parents, e.Parent)
+		p.parents.add(e.Parent)
+		p.lists++
 		p.children += len(e.Children)
 		for _, id := range e.Children {
 			p.ids.add(id)
@@ -226,18 +222,19 @@ func (l *loader) collectChildren(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var ids, parents []*idBuilder
+	lists, children := 0, 0
 	for i := range parts {
-		l.parents = append(l.parents, parts[i].V.parents...)
-		l.children += parts[i].V.children
-		parts[i].V = part{}
+		p := &parts[i].V
+		ids, parents = append(ids, p.ids), append(parents, p.parents)
+		lists, children = lists+p.lists, children+p.children
 	}
-	if l.children >= int(NoDir) {
+	if children >= int(NoDir) {
 		return fmt.Errorf("%w: more than %d inodes", fsimage.ErrUnsupported, uint32(NoDir)-1)
 	}
-	l.ids = newIDSet(builders...)
-	l.counts.doubleParent = int64(l.children - l.ids.len)
-	l.dirSet = idSetOf(l.parents)
-	l.counts.doubleDirectory = int64(len(l.parents) - l.dirSet.len)
+	l.ids, l.dirSet = newIDSet(ids...), newIDSet(parents...)
+	l.counts.doubleParent = int64(children - l.ids.len)
+	l.counts.doubleDirectory = int64(lists - l.dirSet.len)
 	l.parentOf = make([]Dir, l.ids.len)
 	for i := range l.parentOf {
 		l.parentOf[i] = NoDir
@@ -253,11 +250,9 @@ func (l *loader) assignParents(ctx context.Context) error {
 	for d := range Dir(l.numDirs) {
 		*l.parent.at(d) = NoDir
 	}
-	for _, id := range l.parents {
-		d, _ := l.dirSet.rank(id)
-		*l.id.at(Dir(d)) = id
+	for rank, id := range l.dirSet.all() {
+		*l.id.at(Dir(rank)) = id
 	}
-	l.parents = nil
 	workers := l.o.Workers
 	if l.counts.doubleParent > 0 || l.counts.doubleDirectory > 0 {
 		workers = 1

@@ -1,5 +1,6 @@
 // Command fsweep reads a NameNode's fsimage offline: what is in it, who uses how
-// much, and how full the quotas are. It opens no network connection and changes
+// much, and how full the quotas are; and the metadata files of Flink: what they
+// refer to. It opens no network connection and changes
 // nothing but the output file that it is told to write.
 package main
 
@@ -26,7 +27,7 @@ func main() {
 // a few large pieces without pointers, which cost it nothing to look at, and
 // peak memory is what an operator has to plan for. GOGC overrides it.
 func limitGarbage() {
-	const percent = 20
+	const percent = 50
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
@@ -50,7 +51,10 @@ quotas, owners, snapshots, erasure coding and open files. It talks to no
 cluster.
 
 An .md5 file beside the image is always verified. Without one, fsweep reads the
-image all the same and every output says that it was not verified.` + exitStatus,
+image all the same and every output says that it was not verified.
+
+The command references reads no image: it lists what Flink's checkpoints and
+savepoints refer to. Its help says what differs in its exit status.` + exitStatus,
 		Args:          noSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -63,7 +67,7 @@ image all the same and every output says that it was not verified.` + exitStatus
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(usage)
-	root.AddCommand(newInspect(env), newReport(env), newQuota(env), newInventory(env))
+	root.AddCommand(newInspect(env), newReport(env), newQuota(env), newInventory(env), newReferences(env))
 	return root
 }
 
