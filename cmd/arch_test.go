@@ -40,7 +40,8 @@ var (
 
 // rules has one row a package, below the module's name.
 var rules = map[string]rule{
-	"proto/fsimage": {forbid: offline, modules: []string{protobuf}},
+	"proto/fsimage":   {forbid: offline, modules: []string{protobuf}},
+	"proto/flinkmeta": {forbid: offline, modules: []string{}},
 	"fsimage": {
 		own:     []string{"proto/fsimage"},
 		forbid:  append([]string{"log/slog"}, offline...),
@@ -49,11 +50,14 @@ var rules = map[string]rule{
 	"fsimage/imagetest":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"fsimage/imagetest/imagebench": {own: []string{"fsimage/...", "proto/fsimage", "analyze/..."}, forbid: slices.Concat([]string{"net", "net/http/..."}, noClient)},
 	"analyze/namespace":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
+	"analyze/flink":                {own: []string{"proto/flinkmeta"}, forbid: offline, modules: []string{}},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
-	"reports":                      {own: []string{"analyze", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
+	"reports":                      {own: []string{"analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
-		own:    []string{"cmd/internal/cli", "reports", "analyze", "analyze/namespace", "fsimage", "proto/fsimage"},
+		own: []string{
+			"cmd/internal/cli", "reports", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
+		},
 		forbid: program,
 	},
 }

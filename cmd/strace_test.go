@@ -37,6 +37,8 @@ func TestNoSocket(t *testing.T) {
 		{name: "inventory inodes csv", args: []string{"inventory", img, "--of", "inodes", "--format", "csv", "-o"}, file: filepath.Join(out, "inodes.csv")},
 		{name: "inventory directories ndjson", args: []string{"inventory", img, "--of", "directories", "--format", "ndjson", "-o"}, file: filepath.Join(out, "dirs.ndjson")},
 		{name: "inventory directories csv", args: []string{"inventory", img, "--of", "directories", "--format", "csv", "-o", "-"}},
+		{name: "references", args: []string{"references", "testdata/flink/odd-paths.ser"}},
+		{name: "references json", args: []string{"references", "testdata/flink/odd-paths.ser", "--format", "json", "-o"}, file: filepath.Join(out, "references.json")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

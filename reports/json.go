@@ -1,5 +1,6 @@
-// Package reports turns values into bytes: the report as text and JSON, and rows
-// of the inventory as NDJSON and CSV. It computes no numbers and opens no files.
+// Package reports turns values into bytes: the report as text and JSON, rows of
+// the inventory as NDJSON and CSV, and what Flink's files refer to as text, JSON
+// and NDJSON. It computes no numbers and opens no files.
 //
 // Names in HDFS are bytes. Text shows them as [EscapePath] does. JSON has those
 // that are UTF-8 as they are; any other is shown in that escaped form, with its

@@ -88,6 +88,7 @@ func TestReadErrors(t *testing.T) {
 		{name: "reader", r: iotest.ErrReader(broken), want: broken},
 		{name: "reader later", r: io.MultiReader(bytes.NewReader(whole[:9]), iotest.ErrReader(broken)), want: broken, typ: MetadataFile},
 		{name: "callback", r: bytes.NewReader(whole), fn: broken, want: broken, typ: MetadataFile, found: 1},
+		{name: "pointers, cut", r: strings.NewReader("\xac\xed\x00\x05t\x00\x02/at\x00\x02/bt\x00"), want: flinkmeta.ErrTruncated, typ: PointerFile, found: 2},
 		{name: "callback of pointers", r: strings.NewReader("\xac\xed\x00\x05t\x00\x02/at\x00\x02/b"), fn: broken, want: broken, typ: PointerFile, found: 1},
 	} {
 		m, err := Read(c.r, "", func(*Ref) error { return c.fn })

@@ -86,6 +86,14 @@ func addOutput(flags *pflag.FlagSet, name *string) {
 	flags.StringVarP(name, "output", "o", "-", "`file` to write, complete or not at all; - is standard output")
 }
 
+// checkOutput refuses the empty name: an unset variable of a script, most likely.
+func checkOutput(env *cli.Env, name string) error {
+	if name != "" {
+		return nil
+	}
+	return &cli.UsageError{Command: env.Name, Err: errors.New("-o needs the name of a file, or - for standard output")}
+}
+
 var errNegativeTop = errors.New("--top must not be negative")
 
 // wrapped breaks a sentence into lines for the help.

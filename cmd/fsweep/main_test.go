@@ -16,9 +16,13 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what a user types. $PLAIN is the image of testdata/images,
-// and "exits N COMMAND…" requires an exit code.
+// $FLINK testdata/flink, and "exits N COMMAND…" requires an exit code.
 func TestScripts(t *testing.T) {
 	images, err := filepath.Abs("../../testdata/images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flink, err := filepath.Abs("../../testdata/flink")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +30,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("IMAGES", images)
+			env.Setenv("FLINK", flink)
 			env.Setenv("PLAIN", filepath.Join(images, "3.4.2/plain/fsimage_0000000000000002138"))
 			return nil
 		},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -75,8 +74,8 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 func (o *readOptions) write(ctx context.Context, env *cli.Env, name, output string,
 	fn func(context.Context, *image, *cli.Output, *cli.Progress) error,
 ) error {
-	if output == "" { // an unset variable of a script, most likely
-		return &cli.UsageError{Command: env.Name, Err: errors.New("-o needs the name of a file, or - for standard output")}
+	if err := checkOutput(env, output); err != nil {
+		return err
 	}
 	im, err := openImage(name, o.noVerify)
 	if err != nil {

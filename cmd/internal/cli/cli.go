@@ -101,6 +101,10 @@ func (e *Env) Warn(format string, args ...any) {
 	e.say("warning: %s", printable(fmt.Sprintf(format, args...)))
 }
 
+// Error prints an error after which the command goes on, in the form of the one
+// that ends it. The command must not return nil then.
+func (e *Env) Error(err error) { e.print(err) }
+
 // say prints a line. When stderr cannot be written there is nobody left to tell.
 func (e *Env) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(e.Stderr, "%s: %s\n", e.Name, fmt.Sprintf(format, args...))

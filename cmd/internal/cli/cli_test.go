@@ -103,6 +103,18 @@ func TestMainPrints(t *testing.T) {
 	}
 }
 
+// TestError: an error line of a command that goes on looks like the last one.
+func TestError(t *testing.T) {
+	t.Parallel()
+	env, read := testEnv(t)
+	env.Error(WithHint(errors.New("a\x1b: bad"), "do this"))
+	env.Error(errors.New("b"))
+	const want = "prog: error: a\ufffd: bad\nprog: hint: do this\nprog: error: b\n"
+	if diff := cmp.Diff(want, read(env.Stderr)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMainPanic(t *testing.T) {
 	env, read := testEnv(t)
 	dir := t.TempDir()

@@ -1,0 +1,5 @@
+//go:build !race
+
+package flinkmeta
+
+var raceFactor = 1
