@@ -8,7 +8,8 @@
 //     file, segment and directory in it. It never keeps state bytes, never
 //     reserves memory because a length in the file says so, and refuses what it
 //     does not know in full: a reference that is overlooked is data loss later.
-//   - [Pointers] gives the paths in a `completedCheckpoint*` file.
+//   - [Pointers] gives the paths in a `completedCheckpoint*` file, and an error
+//     after them if the file is not whole.
 //   - [Search] finds given paths and names in any bytes. It shares no code with
 //     the two above, so that it can check them.
 //

@@ -34,8 +34,9 @@ const (
 // stand in it. Only then comes the error, a [*FormatError], if the structure of
 // the stream is not that of a whole one up to the exact end of the file. It is
 // [ErrTruncated] if the file ends too early, [ErrCorrupt] or [ErrUnsupported]
-// otherwise. So nil means: this file is whole, and these are its paths. A file
-// that starts with no stream is [ErrNotMetadata].
+// otherwise. So nil means that the file is whole and fn got all of its paths; but
+// the format has no checksums, so letters may have changed. A file that starts
+// with no stream is [ErrNotMetadata].
 func Pointers(r io.Reader, fn func(path []byte, offset int64) error) error {
 	walk := newJavaWalk()
 	s := &pointerScan{fn: fn}
