@@ -23,5 +23,6 @@ type Option func(*options)
 func WithMaxRecord(n int) Option { return func(o *options) { o.maxRecord = max(n, 1) } }
 
 // WithBuffer sets the size in bytes of the read buffer of each worker (default
-// 256 KiB, which stays in a core's cache).
+// 256 KiB, which stays in a core's cache). Reading a compressed image takes two
+// more.
 func WithBuffer(n int) Option { return func(o *options) { o.buffer = max(n, 64) } }

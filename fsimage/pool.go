@@ -26,7 +26,7 @@ func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error
 // Replay hands batches that were kept with [Batch.Clone] out once more, sorted
 // by their number; see [Image.INodes].
 func (im *Image) Replay(ctx context.Context, kept []*Batch, workers int, fn func(worker int, b *Batch) error) error {
-	slices.SortFunc(kept, func(a, b *Batch) int { return cmp.Compare(a.Seq, b.Seq) })
+	kept = slices.SortedFunc(slices.Values(kept), func(a, b *Batch) int { return cmp.Compare(a.Seq, b.Seq) })
 	p := &pool{im: im, fn: fn, over: make(chan struct{})}
 	return p.run(workers, func(buf []byte) (*Batch, []byte) {
 		p.mu.Lock()
@@ -38,7 +38,7 @@ func (im *Image) Replay(ctx context.Context, kept []*Batch, workers int, fn func
 			return nil, buf
 		}
 		b := kept[0]
-		kept = kept[1:]
+		kept[0], kept = nil, kept[1:]
 		return b, buf
 	})
 }

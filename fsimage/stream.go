@@ -162,6 +162,9 @@ func unfinished(b []byte) bool {
 	return errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF)
 }
 
+// Size is the number of bytes, after decompression.
+func (b *Batch) Size() int { return len(b.data) }
+
 // Len is the number of records.
 func (b *Batch) Len() int { return b.count }
 

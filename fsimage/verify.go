@@ -64,7 +64,8 @@ func (im *Image) Checksum(ctx context.Context) (MD5, error) {
 	return sum, nil
 }
 
-// hashing tells that a checksum is being computed. Nothing can make that faster
+// hashing tells that a checksum is being computed, one at a time: with several the
+// first to end counts, which costs time and nothing else. Nothing can make that faster
 // than one core is, so whoever decodes meanwhile leaves it one.
 type hashing struct {
 	mu   sync.Mutex

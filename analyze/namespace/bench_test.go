@@ -21,8 +21,8 @@ func liveBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestTreeMemory: what a loaded tree holds. The limits are those of DESIGN.md
-// without the part of the workers: 8 bytes an inode, 160 a directory and 128 an
+// TestTreeMemory: what a loaded tree holds. The limits are what
+// docs/PERFORMANCE.md promises without the part of the workers: 8 bytes an inode, 160 a directory and 128 an
 // inode that snapshots touch, and some fixed size.
 func TestTreeMemory(t *testing.T) {
 	if testing.Short() {

@@ -98,7 +98,7 @@ func newIDSet(builders ...*idBuilder) *idSet {
 		}
 	}
 	slices.Sort(s.keys)
-	s.keys = slices.Clip(slices.Compact(s.keys))
+	s.keys = slices.Clone(slices.Compact(s.keys)) // without the room for repetitions
 	s.layOut(builders)
 	for i, k := range s.keys {
 		c := &s.chunks[i]

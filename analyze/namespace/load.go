@@ -112,10 +112,14 @@ func (t *Tree) loadSmall(ctx context.Context) error {
 // loader holds what is needed only while a tree is made.
 type loader struct {
 	*Tree
-	o         Options
-	unpacked  []*fsimage.Batch // section INODE_DIR of a compressed image
-	order     []Dir            // directories with children, each before those above it
-	circle    map[Dir]bool     // directories that were below themselves
+	o        Options
+	unpacked []*fsimage.Batch // section INODE_DIR of a compressed image
+
+	unpackedRoom int64 // below zero: how much of unpackedFixed is used up
+	keepNone     bool  // there is not room enough for unpacked
+
+	order     []Dir        // directories with children, each before those above it
+	circle    map[Dir]bool // directories that were below themselves
 	ecIDs     map[string]uint16
 	ownPolicy map[ownPolicyKey]*FileTotals
 	striped   stripedFiles
@@ -136,8 +140,8 @@ func newLoader(t *Tree, o Options) *loader {
 	inodes, _ := t.im.Section(fsimage.SectionINode)
 	dirs, _ := t.im.Section(fsimage.SectionDirectory)
 	l.progress = Progress{Stage: "reading", Total: inodes.Length + 2*dirs.Length}
-	if l.compressed() {
-		l.progress.Total = inodes.Length + dirs.Length
+	if l.compressed() { // until it turns out that it cannot be kept
+		l.progress.Total -= dirs.Length
 	}
 	l.before = t.im.BytesRead()
 	return l
@@ -160,11 +164,14 @@ func (l *loader) report(inodes int) {
 // by what they refer to: all children are in e.Children then.
 //
 // Decompressing takes longer than anything else, so what was decompressed once is
-// kept for the second pass: some five bytes an inode, before the columns of
-// directories take more.
+// kept for the second pass, as long as it takes no more memory than what follows.
 func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e *fsimage.DirEntry)) error {
 	entries := make([]fsimage.Apart[fsimage.DirEntry], workers)
-	pass, keep := l.im.Directories, l.compressed() && l.unpacked == nil
+	if l.keepNone {
+		dirs, _ := l.im.Section(fsimage.SectionDirectory)
+		l.progress.Total += dirs.Length
+	}
+	pass, keep := l.im.Directories, l.compressed() && l.unpacked == nil && !l.keepNone
 	if l.unpacked != nil {
 		pass = func(ctx context.Context, workers int, fn func(int, *fsimage.Batch) error) error {
 			return l.im.Replay(ctx, l.unpacked, workers, fn)
@@ -172,10 +179,9 @@ func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e
 	}
 	return pass(ctx, workers, func(w int, b *fsimage.Batch) error {
 		l.report(0)
-		if keep {
-			l.keepUnpacked(b.Clone())
-		}
-		return b.Directories(&entries[w].V, func(e *fsimage.DirEntry) error {
+		children := 0
+		err := b.Directories(&entries[w].V, func(e *fsimage.DirEntry) error {
+			children += len(e.Children)
 			for _, r := range e.RefChildren {
 				if int64(r) >= int64(len(l.snaps.refs)) {
 					return badReference(r, len(l.snaps.refs))
@@ -185,15 +191,48 @@ func (l *loader) dirPass(ctx context.Context, workers int, fn func(worker int, e
 			fn(w, e)
 			return nil
 		})
+		if keep && err == nil {
+			l.keepUnpacked(b, children)
+		}
+		return err
 	})
 }
 
 func (l *loader) compressed() bool { return l.im.Summary().Codec != "" }
 
-func (l *loader) keepUnpacked(b *fsimage.Batch) {
+// What is kept of section INODE_DIR may take this many bytes, and as many for each
+// entry.
+const (
+	unpackedFixed    = 32 << 20
+	unpackedPerEntry = 3
+)
+
+// keepUnpacked keeps a copy of a batch, unless that would be too much: then nothing
+// is kept at all.
+func (l *loader) keepUnpacked(b *fsimage.Batch, children int) {
+	if b = l.roomFor(b, children); b == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unpacked = append(l.unpacked, b)
+	if !l.keepNone {
+		l.unpacked = append(l.unpacked, b)
+	}
+}
+
+// roomFor gives a copy of the batch if there is room for it.
+func (l *loader) roomFor(b *fsimage.Batch, children int) *fsimage.Batch {
+	l.mu.Lock()
+	l.unpackedRoom += unpackedPerEntry*int64(children) - int64(b.Size())
+	if l.unpackedRoom < -unpackedFixed {
+		l.unpacked, l.keepNone = nil, true
+	}
+	none := l.keepNone
+	l.mu.Unlock()
+	if none {
+		return nil
+	}
+	return b.Clone()
 }
 
 // collectChildren is the first pass over INODE_DIR: which directories have
@@ -203,11 +242,13 @@ func (l *loader) collectChildren(ctx context.Context) error {
 		ids, parents    *idBuilder
 		lists, children int // lists of children that are not empty, and entries in them
 	}
-	parts := make([]fsimage.Apart[part], l.o.Workers)
+	// More would not be faster, as reading is the limit, and each has a set of ids.
+	workers := min(l.o.Workers, 8)
+	parts := make([]fsimage.Apart[part], workers)
 	for i := range parts {
 		parts[i].V = part{ids: newIDBuilder(), parents: newIDBuilder()}
 	}
-	err := l.dirPass(ctx, l.o.Workers, func(w int, e *fsimage.DirEntry) {
+	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
 		if len(e.Children) == 0 {
 			return
 		}
@@ -229,7 +270,7 @@ func (l *loader) collectChildren(ctx context.Context) error {
 		ids, parents = append(ids, p.ids), append(parents, p.parents)
 		lists, children = lists+p.lists, children+p.children
 	}
-	if children >= int(NoDir) {
+	if int64(children) >= int64(NoDir) {
 		return fmt.Errorf("%w: more than %d inodes", fsimage.ErrUnsupported, uint32(NoDir)-1)
 	}
 	l.ids, l.dirSet = newIDSet(ids...), newIDSet(parents...)

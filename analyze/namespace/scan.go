@@ -25,7 +25,7 @@ type emptyDir struct {
 type scanner struct {
 	l           *loader
 	record      fsimage.INode // the one at hand
-	seen        bitSet        // by rank, what this goroutine saw
+	seen        seenSet       // by rank
 	observe     Observer
 	names       nameWriter
 	slots       []slot
@@ -53,9 +53,9 @@ type slot struct {
 
 const numSlots = 1 << 11
 
-func (s *scanner) init(l *loader, worker int) {
+func (s *scanner) init(l *loader, worker int, seen seenSet) {
 	*s = scanner{
-		l: l, seen: newBitSet(l.ids.len), names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
+		l: l, seen: seen, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
 		quotas: map[Dir]Quota{}, ecIDs: map[string]uint16{},
 	}
 	for i := range s.slots {
@@ -69,10 +69,11 @@ func (s *scanner) init(l *loader, worker int) {
 // readINodes is the pass over INODE.
 func (l *loader) readINodes(ctx context.Context) error {
 	scanners := make([]*scanner, l.o.Workers)
+	sets := newSeenSets(l.o.Workers, l.ids.len)
 	for i := range scanners {
 		apart := &fsimage.Apart[scanner]{}
 		scanners[i] = &apart.V
-		scanners[i].init(l, i)
+		scanners[i].init(l, i, sets[i])
 	}
 	announced, seen, err := l.im.INodes(ctx, l.o.Workers, func(w int, b *fsimage.Batch) error {
 		var err error
@@ -94,12 +95,10 @@ func (l *loader) readINodes(ctx context.Context) error {
 		return fmt.Errorf("%w: section %s: too many %s", fsimage.ErrUnsupported, fsimage.SectionINode, l.tooMany)
 	}
 	l.counts.announced, l.counts.records = announced, seen
-	l.seen = scanners[0].seen
-	for i, s := range scanners {
-		if i > 0 { // what two goroutines saw stands twice; Load reads it again then
-			l.counts.duplicate += int64(l.seen.addAll(s.seen))
-			s.seen = nil
-		}
+	all, repeated := joined(sets)
+	l.seen = all
+	l.counts.duplicate += int64(repeated) // Load reads it again then
+	for _, s := range scanners {
 		s.flush()
 		l.kept.chunks = append(l.kept.chunks, s.kept.chunks...)
 	}

@@ -27,7 +27,7 @@ func main() {
 // a few large pieces without pointers, which cost it nothing to look at, and
 // peak memory is what an operator has to plan for. GOGC overrides it.
 func limitGarbage() {
-	const percent = 50
+	const percent = 15
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}

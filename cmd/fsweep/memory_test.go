@@ -15,8 +15,8 @@ import (
 	"fsweep/fsimage/imagetest"
 )
 
-// The memory that report may use at its peak, DESIGN.md section 3: the rates and
-// what does not depend on the image, in bytes.
+// The memory that report may use at its peak, which docs/PERFORMANCE.md promises:
+// the rates and what does not depend on the image, in bytes.
 const (
 	perInode     = 8
 	perDirectory = 160
@@ -51,6 +51,10 @@ func TestMemory(t *testing.T) {
 		{"every 4th id", func(s *imagetest.Spec) { s.Sparse = 4 }},
 		{"every 300th id", func(s *imagetest.Spec) { s.Sparse = 300 }},
 		{"ids up to 2^63", func(s *imagetest.Spec) { s.Sparse = 4; s.FirstID = s.LastFirstID() }},
+		{"compressed, 1 % directories, ids up to 2^63", func(s *imagetest.Spec) {
+			s.Inodes, s.DirPercent, s.Codec = 2*inodes, 1, imagetest.CodecLz4
+			s.FirstID = s.LastFirstID()
+		}},
 		{"sub-sections", func(s *imagetest.Spec) { s.SubSections = 12 }},
 		{"20 % touched by snapshots", func(s *imagetest.Spec) { s.SnapshotCells = inodes / 60 }},
 	} {

@@ -67,16 +67,20 @@ func Main(env *Env, run func(context.Context, *Env) error) int {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
+		wait := grace
+		if _, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
+			wait = 0 // the kernel would not wait either
+		}
 		select {
 		case err = <-done:
-		case <-time.After(grace):
+		case <-time.After(wait):
 			err = context.Canceled
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = ErrInterrupted
 		if memory, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
-			err = WithHint(memory, "an image takes about 8 bytes for each inode, 160 for each directory and 16 MiB for each of --workers")
+			err = WithHint(memory, "docs/PERFORMANCE.md says what each command takes; --workers 1 takes least, and NDJSON less than JSON")
 		}
 	}
 	env.abort()
