@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -45,17 +46,35 @@ func addChoice(flags *pflag.FlagSet, c *choice, name, help string, allowed ...st
 	flags.Lookup(name).DefValue = c.value
 }
 
-// readOptions are the flags of all commands that read an image.
+// readOptions are the flags of all commands that read an image. Each adds the
+// formats that it has.
 type readOptions struct {
+	format     choice
+	output     string
 	workers    int
 	noVerify   bool
 	noProgress bool
 }
 
 func (o *readOptions) addFlags(flags *pflag.FlagSet) {
+	addOutput(flags, &o.output)
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that decode; changes no output")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not read the .md5 file; every output says so")
 	flags.BoolVar(&o.noProgress, "no-progress", false, "no progress bar on a terminal")
+}
+
+// onImage is what cobra calls for a command that reads one image.
+func onImage(env *cli.Env, o interface {
+	validate(cmd *cobra.Command) error
+	run(ctx context.Context, env *cli.Env, name string) error
+},
+) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := o.validate(cmd); err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), env, args[0])
+	}
 }
 
 const maxWorkers = 1024

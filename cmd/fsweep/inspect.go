@@ -10,14 +10,10 @@ import (
 	"fsweep/reports"
 )
 
-type inspectOptions struct {
-	readOptions
-	format choice
-	output string
-}
+type inspectOptions struct{ readOptions }
 
 func newInspect(env *cli.Env) *cobra.Command {
-	o := inspectOptions{format: choice{value: "text"}}
+	o := inspectOptions{readOptions{format: choice{value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "inspect IMAGE",
 		Short: "Show header, sections and record counts of an image",
@@ -25,22 +21,16 @@ func newInspect(env *cli.Env) *cobra.Command {
 table, how many records of each kind there are, and whether the MD5 was
 verified. Sections that this version does not know are marked and skipped.` + exitStatus,
 		Args: oneImage,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), env, args[0])
-		},
+		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
 	addChoice(flags, &o.format, "format", "form of the output", "text", "json")
-	addOutput(flags, &o.output)
 	o.addFlags(flags)
 	return cmd
 }
 
 func (o *inspectOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
+	return o.write(ctx, env, name, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		i, err := analyze.Inspect(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Progress: show(bar)})
 		if err != nil {
 			return err

@@ -14,9 +14,7 @@ import (
 
 type inventoryOptions struct {
 	readOptions
-	of     choice
-	format choice
-	output string
+	of choice
 }
 
 func newInventory(env *cli.Env) *cobra.Command {
@@ -36,17 +34,11 @@ Fields without a value are empty, lists are JSON, path has its exact bytes.` + e
 		Example: `  fsweep inventory fsimage_0000000000000012345 --of inodes --format csv -o inodes.csv
   fsweep inventory fsimage_0000000000000012345 --of directories --format ndjson | jq .`,
 		Args: oneImage,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), env, args[0])
-		},
+		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
 	addChoice(flags, &o.of, "of", "what a row is about (required)", "inodes", "directories")
 	addChoice(flags, &o.format, "format", "form of the rows (required)", "ndjson", "csv")
-	addOutput(flags, &o.output)
 	o.addFlags(flags)
 	return cmd
 }
@@ -62,7 +54,7 @@ func (o *inventoryOptions) validate(cmd *cobra.Command) error {
 }
 
 func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
+	return o.write(ctx, env, name, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		t, err := namespace.Load(ctx, im.Image, namespace.Options{
 			Workers: o.workers, Progress: show(bar), NoSums: o.of.value == "inodes",
 		})

@@ -11,14 +11,10 @@ import (
 	"fsweep/reports"
 )
 
-type quotaOptions struct {
-	readOptions
-	format choice
-	output string
-}
+type quotaOptions struct{ readOptions }
 
 func newQuota(env *cli.Env) *cobra.Command {
-	o := quotaOptions{format: choice{value: "text"}}
+	o := quotaOptions{readOptions{format: choice{value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "quota IMAGE",
 		Short: "List every directory with a quota: limit, used, left, percent",
@@ -30,22 +26,16 @@ sorted by path. A quota that is not set is absent or empty, never a number.
 A storage-type quota where no storage policy is in force is set but not charged:
 files there count against no storage type.` + exitStatus,
 		Args: oneImage,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), env, args[0])
-		},
+		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
 	addChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson", "csv")
-	addOutput(flags, &o.output)
 	o.addFlags(flags)
 	return cmd
 }
 
 func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
+	return o.write(ctx, env, name, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		t, err := namespace.Load(ctx, im.Image, namespace.Options{Workers: o.workers, Progress: show(bar)})
 		if err != nil {
 			return err

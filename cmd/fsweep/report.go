@@ -12,13 +12,11 @@ import (
 
 type reportOptions struct {
 	readOptions
-	format choice
-	output string
-	top    int
+	top int
 }
 
 func newReport(env *cli.Env) *cobra.Command {
-	o := reportOptions{format: choice{value: "text"}}
+	o := reportOptions{readOptions: readOptions{format: choice{value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "report IMAGE",
 		Short: "Report totals, quotas, largest directories, owners, snapshots, open files",
@@ -29,16 +27,10 @@ escaped: \n, \xNN and the like, \\ for a backslash.` + exitStatus,
 		Example: `  fsweep report fsimage_0000000000000012345
   fsweep report --format json -o report.json fsimage_0000000000000012345`,
 		Args: oneImage,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), env, args[0])
-		},
+		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
 	addChoice(flags, &o.format, "format", "form of the report", "text", "json")
-	addOutput(flags, &o.output)
 	flags.IntVar(&o.top, "top", 20, "length of the lists of largest directories and oldest open files")
 	o.addFlags(flags)
 	return cmd
@@ -52,7 +44,7 @@ func (o *reportOptions) validate(cmd *cobra.Command) error {
 }
 
 func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	return o.write(ctx, env, name, o.output, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
+	return o.write(ctx, env, name, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		r, _, err := analyze.Load(ctx, im.Image, analyze.Options{Image: name, Workers: o.workers, Top: o.top, Progress: show(bar)})
 		if err != nil {
 			return err
@@ -71,10 +63,10 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 
 // write opens an image and an output, has fn turn one into the other, and
 // commits the output if all went well and the MD5 is right.
-func (o *readOptions) write(ctx context.Context, env *cli.Env, name, output string,
+func (o *readOptions) write(ctx context.Context, env *cli.Env, name string,
 	fn func(context.Context, *image, *cli.Output, *cli.Progress) error,
 ) error {
-	if err := checkOutput(env, output); err != nil {
+	if err := checkOutput(env, o.output); err != nil {
 		return err
 	}
 	im, err := openImage(name, o.noVerify)
@@ -84,7 +76,7 @@ func (o *readOptions) write(ctx context.Context, env *cli.Env, name, output stri
 	bar := o.progress(env)
 	defer bar.Stop()
 	return im.with(ctx, func(ctx context.Context) error {
-		out, err := env.Create(ctx, output, cli.OutputOptions{Ready: im.verified, Inputs: im.inputs()})
+		out, err := env.Create(ctx, o.output, cli.OutputOptions{Ready: im.verified, Inputs: im.inputs()})
 		if err != nil {
 			return err
 		}
