@@ -42,6 +42,8 @@ var (
 var rules = map[string]rule{
 	"proto/fsimage":   {forbid: offline, modules: []string{protobuf}},
 	"proto/flinkmeta": {forbid: offline, modules: []string{}},
+	"proto/planfile":  {forbid: offline, modules: []string{}},
+	"analyze/cleanup": {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
 	"fsimage": {
 		own:     []string{"proto/fsimage"},
 		forbid:  append([]string{"log/slog"}, offline...),
@@ -50,7 +52,7 @@ var rules = map[string]rule{
 	"fsimage/imagetest":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"fsimage/imagetest/imagebench": {own: []string{"fsimage/...", "proto/fsimage", "analyze/..."}, forbid: slices.Concat([]string{"net", "net/http/..."}, noClient)},
 	"analyze/namespace":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
-	"analyze/flink":                {own: []string{"proto/flinkmeta"}, forbid: offline, modules: []string{}},
+	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"reports":                      {own: []string{"analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},

@@ -1,0 +1,68 @@
+package cleanup
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadPins(t *testing.T) {
+	t.Parallel()
+	in := func(text string) Input { return Input{"pins.txt", strings.NewReader(text), now.Add(-time.Hour)} }
+	got, err := ReadPins(in("# kept for the audit\n/a/b/\n\nhdfs://nameservice1/c d/\xff\r\n/a//b\n"), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
+	if diff := cmp.Diff([]Path{"/a/b", "/c d/\xff"}, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"# nothing\n":              "pins.txt: empty",
+		"/a\nb\n":                  `pins.txt:2: not understood: "b" is not absolute: a path starts with /`,
+		"/a/savepoint-*\n":         `pins.txt:1: not understood: "/a/savepoint-*" has the wildcard "*": a path names one place`,
+		"/a\n\n/a # why\n/\n":      `pins.txt:4: not understood: "/" is the root directory of HDFS`,
+		"hdfs://10.0.0.1:8020/a\n": `pins.txt:1: not understood: "hdfs://10.0.0.1:8020/a" names the host "10.0.0.1:8020"; the cluster's logical URI is hdfs://nameservice1/a`,
+	} {
+		got, err := ReadPins(in(text), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
+		if err == nil || err.Error() != want || got != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := ReadPins(in("/a"), PinFile{MaxAge: hour / 2}, "nameservice1", now); !errors.Is(err, ErrStale) {
+		t.Errorf("a stale list: %v", err)
+	}
+}
+
+func TestReadJobMap(t *testing.T) {
+	t.Parallel()
+	m, err := ReadJobMap(Input{Name: "map.txt", Reader: strings.NewReader(
+		"# savepoint, job\nsavepoint-1a2b3c-0123456789ab orders\n1a2b3c\tbilling and more \n4d5e6f views\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		"savepoint-1a2b3c-0123456789ab": "orders", // its own name is stronger
+		"savepoint-1a2b3c-ba9876543210": "billing and more",
+		"savepoint-4d5e6f-ba9876543210": "views",
+		"savepoint-777777-ba9876543210": "",
+		"4d5e6f":                        "",
+		"":                              "",
+	} {
+		if got, ok := m.Job(dir); got != want || ok != (want != "") {
+			t.Errorf("%q belongs to %q", dir, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                                  "map.txt: empty",
+		"1a2b3c\n":                          `map.txt:1: not understood: "1a2b3c" has no job after the savepoint`,
+		"1a2b3c a\n\n1a2b3c b\n":            `map.txt:3: not understood: "1a2b3c" is here a second time; before it belonged to "a"`,
+		"000000 a\n":                        `map.txt:1: not understood: "000000" stands in the savepoints of all jobs in application mode; name the directories`,
+		"ffffff a\n":                        `map.txt:1: not understood: "ffffff" stands in the savepoints of all jobs in application mode; name the directories`,
+		"1A2B3C a\n":                        `map.txt:1: not understood: "1A2B3C" is neither a directory such as savepoint-1a2b3c-0123456789ab nor 6 hex digits`,
+		"savepoint-1a2b3c-0123456789ab a/b": `map.txt:1: not understood: the job: "a/b" is a path; an exact first-level name has no slash`,
+	} {
+		if _, err := ReadJobMap(Input{Name: "map.txt", Reader: strings.NewReader(text)}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package cleanup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var now = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+var liveOptions = LiveOptions{Now: now, Nameservice: "nameservice1", Foreign: []Authority{"nameservice2"}}
+
+func readLive(t *testing.T, r io.Reader, f Format) (*LiveSet, error) {
+	t.Helper()
+	return ReadLive(Input{"live.json", r, now.Add(-time.Hour)}, LiveSource{File: "live.json", Format: f, MaxAge: 2 * hour}, liveOptions)
+}
+
+func TestReadLiveKubernetes(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/kubernetes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := readLive(t, iotest.OneByteReader(f), Kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &LiveSet{
+		Name: "live.json", Format: Kubernetes, ModTime: now.Add(-time.Hour), ReadAt: now, ConfigMaps: 5, Elsewhere: 1,
+		IDs: []string{
+			"0d78a62fe581b047510e28f26393a7ce", "11111111111111111111111111111111", "22222222222222222222222222222222",
+			"2c6b2d4f0b7a4a3a8b1c9d0e1f2a3b4c", "77777777777777777777777777777777", "9f0e1d2c3b4a59687786a5b4c3d2e1f0",
+			"ffffffff8e2d96d90000000000000000",
+		},
+		Paths: []Path{
+			"/flink-checkpoints/orders-enrich/2c6b2d4f0b7a4a3a8b1c9d0e1f2a3b4c/chk-4711",
+			"/flink-savepoints/billing/savepoint-ffffff-00000000000a",
+			"/flink-savepoints/billing/savepoint-ffffff-0123456789ab",
+			"/flink-savepoints/savepoint-0c3d5e-7a7b7c7d7e7f",
+			"/flink-savepoints/savepoint-0d78a6-112233445566", // through a host: it can only keep more
+			"/flink-savepoints/savepoint-0d78a6-99aabbccddee",
+			"/flink-savepoints/savepoint-0d78a6-ffeeddccbbaa",
+			"/flink-savepoints/savepoint-4f2a91-1b6c0d1f7e55",
+		},
+		Clusters: []string{"billing", "deleted-cr", "orders-enrich", "orders-enrich-old", "sessions"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadLiveOldConfigMaps(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/kubernetes-1.14.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := readLive(t, f, Kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"33333333333333333333333333333333", "44444444444444444444444444444444"}, got.IDs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"legacy", "standalone"}, got.Clusters); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadLiveREST(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/flink-rest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := readLive(t, f, FlinkREST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"0d78a62fe581b047510e28f26393a7ce", "9f0e1d2c3b4a59687786a5b4c3d2e1f0"}, got.IDs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Path{"/flink-savepoints/savepoint-4f2a91-1b6c0d1f7e55", "/flink-sessions/0d78a62fe581b047510e28f26393a7ce/chk-14"}, got.Paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadLiveLines(t *testing.T) {
+	t.Parallel()
+	got, err := readLive(t, strings.NewReader("\ufeff# jobs\r\n\r\n 0d78a62fe581b047510e28f26393a7ce \r\n"+
+		"6f1ce0f4-3f6e-4ad3-b0fb-0d1c7a0d5a11\nhdfs://nameservice1/a/b/\nhdfs://nameservice2/c\n/d e/[f]*"), Lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &LiveSet{
+		Name: "live.json", Format: Lines, ModTime: now.Add(-time.Hour), ReadAt: now, Elsewhere: 1,
+		IDs:   []string{"0d78a62fe581b047510e28f26393a7ce", "6f1ce0f4-3f6e-4ad3-b0fb-0d1c7a0d5a11"},
+		Paths: []Path{"/a/b", "/d e/[f]*"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadLiveRefused(t *testing.T) {
+	t.Parallel()
+	const item = `{"kind":"ConfigMap","metadata":{"name":"a-cluster-config-map"}}`
+	broken := errors.New("disk")
+	for _, c := range []struct {
+		name   string
+		format Format
+		text   string
+		is     error
+		want   string
+	}{
+		{"nothing", Lines, "", ErrEmpty, "live.json: empty"},
+		{"nothing", Kubernetes, "", ErrEmpty, "live.json: empty"},
+		{"nothing", FlinkREST, " \n", ErrEmpty, ""},
+		{"comments", Lines, "# no jobs\n", ErrEmpty, "live.json: empty"},
+		{"no items", Kubernetes, `{"kind":"List","items":[]}`, ErrEmpty, "live.json: empty: it names no job, savepoint or cluster"},
+		{"others' items", Kubernetes, `{"items":[{"kind":"ConfigMap","metadata":{"name":"x"}}],"kind":"List"}`, ErrEmpty, ""},
+		{"no jobs", FlinkREST, `{"jobs":[]}`, ErrEmpty, "live.json: empty: it names no job, savepoint or cluster"},
+		{"a line", Lines, "# jobs\nmy-job\n", ErrList, `live.json:2: not understood: "my-job" is no job id of 32 lower-case hex digits, and no uuid`},
+		{"an id in capitals", Lines, "0D78A62FE581B047510E28F26393A7CE\n", ErrList, ""},
+		{"a path", Lines, "/a/../b\n", ErrList, `live.json:1: not understood: "/a/../b" has the component ".."`},
+		{"a long line", Lines, "/a\n/" + strings.Repeat("x", maxLine), ErrList, "live.json:2: not understood: a line of more than 65536 bytes"},
+		{"binary", Lines, "/a\x00b\n", ErrList, "live.json:1: not understood: a zero byte; this is no text file"},
+		{"cut", Kubernetes, `{"kind":"List","items":[` + item, ErrList, "live.json: byte 87: not understood: the file ends in the middle; was it written to its end?"},
+		{"cut in an item", Kubernetes, `{"kind":"List","items":[` + item[:30], ErrList, ""},
+		{"an error of kubectl", Kubernetes, "error: the server doesn't have a resource type\n", ErrList, "live.json: byte 1: not understood: invalid character 'e' looking for beginning of value"},
+		{"YAML", Kubernetes, "apiVersion: v1\n", ErrList, ""},
+		{"one resource", Kubernetes, item, ErrList, `live.json: byte 19: not understood: a "ConfigMap", where a List belongs; save the output of kubectl get … -o json`},
+		{"an array", Kubernetes, "[" + item + "]", ErrList, ""},
+		{"no list", Kubernetes, `{}`, ErrList, ""},
+		{"two lists", Kubernetes, `{"items":[` + item + `]}{"items":[]}`, ErrList, ""},
+		{"items twice", Kubernetes, `{"items":[` + item + `],"items":[]}`, ErrList, ""},
+		{"an item without a kind", Kubernetes, `{"items":[` + item + `,{"metadata":{"name":"x"}}]}`, ErrList, ""},
+		{
+			"a wrong id", Kubernetes, `{"items":[` + item + `,{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"d"},"status":{"jobStatus":{"jobId":"5"}}}]}`, ErrList,
+			`live.json: byte 201: items[1], FlinkDeployment "d": not understood: "5" is no job id of 32 lower-case hex digits, and no uuid`,
+		},
+		{"a wrong type", Kubernetes, `{"items":[{"kind":5}]}`, ErrList, ""},
+		{"a spec that is no JSON", Kubernetes, `{"items":[{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"d"},"status":{"reconciliationStatus":{"lastStableSpec":"{"}}}]}`, ErrList, ""},
+		{"a huge item", Kubernetes, `{"items":[{"kind":"` + strings.Repeat("x", maxItemBytes+1<<20), ErrList, ""},
+		{"an answer that is an error", FlinkREST, `{"errors":["Service temporarily unavailable"]}`, ErrList, `live.json: byte 46: not understood: answer 1 is an error: "Service temporarily unavailable"`},
+		{"another answer", FlinkREST, `{"taskmanagers":5}`, ErrList, ""},
+		{"only checkpoints", FlinkREST, `{"latest":{"restored":{"external_path":"/a"}}}`, ErrList, ""},
+		{"a job without id", FlinkREST, `{"jobs":[{"name":"x"}]}`, ErrList, ""},
+		{"cut", FlinkREST, `{"jobs":[{"jid":"0d78a62fe5`, ErrList, ""},
+		{"HTML", FlinkREST, "<html>", ErrList, ""},
+		{"another format", "csv", "x", ErrList, ""},
+	} {
+		got, err := readLive(t, strings.NewReader(c.text), c.format)
+		list, ok := errors.AsType[*ListError](err)
+		if !ok || !errors.Is(err, c.is) || got != nil || list.Name != "live.json" {
+			t.Errorf("%s, %s: %v", c.format, c.name, err)
+			continue
+		}
+		if c.want != "" && err.Error() != c.want {
+			t.Errorf("%s, %s:\n%v\n%s", c.format, c.name, err, c.want)
+		}
+	}
+	for _, f := range []Format{Lines, Kubernetes, FlinkREST} {
+		if _, err := readLive(t, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(broken)), f); !errors.Is(err, broken) && f != Lines {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+func TestReadLiveAge(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		age  time.Duration
+		want string
+	}{
+		{2 * time.Hour, ""},
+		{-5 * time.Minute, ""},
+		{2*time.Hour + time.Second, "jobs: stale: written at 2026-11-29T09:59:59Z, 2h1s before 2026-11-29T12:00:00Z; the policy allows 2h"},
+		{-6 * time.Minute, "jobs: stale: written at 2026-11-29T12:06:00Z, which is after 2026-11-29T12:00:00Z"},
+	} {
+		_, err := ReadLive(Input{"jobs", strings.NewReader("/a"), now.Add(-c.age)}, LiveSource{Format: Lines, MaxAge: 2 * hour}, liveOptions)
+		if got := fmt.Sprint(err); (err != nil || c.want != "") && (got != c.want || !errors.Is(err, ErrStale)) {
+			t.Errorf("%v: %s", c.age, got)
+		}
+	}
+}
+
+// endless is a list of so many ConfigMaps, each of 200 kB.
+func endless(n int) io.Reader {
+	item := `{"kind":"ConfigMap","metadata":{"name":"a-cluster-config-map"},"data":{"x":"` + strings.Repeat("y", 200_000) + `"}}`
+	readers := []io.Reader{strings.NewReader(`{"kind":"List","items":[` + item)}
+	for range n - 1 {
+		readers = append(readers, strings.NewReader(","), strings.NewReader(item))
+	}
+	return io.MultiReader(append(readers, strings.NewReader("]}"))...)
+}
+
+// TestReadLiveMemory: of 200 MB in pieces no more than a few pieces are in memory.
+func TestReadLiveMemory(t *testing.T) {
+	before := heap()
+	most := uint64(0)
+	r := &watched{endless(1000), func(n int64) {
+		if n%(20<<20) < 1<<15 {
+			most = max(most, heap())
+		}
+	}, 0}
+	got, err := readLive(t, r, Kubernetes)
+	if err != nil || got.ConfigMaps != 1000 || r.n < 200_000_000 {
+		t.Fatalf("%v, %d bytes", err, r.n)
+	}
+	if most > before+16<<20 {
+		t.Errorf("%d MiB more in memory", (most-before)>>20)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+type watched struct {
+	r   io.Reader
+	saw func(int64)
+	n   int64
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.n += int64(n)
+	w.saw(w.n)
+	return n, err
+}
+
+func FuzzReadLive(f *testing.F) {
+	for _, name := range []string{"kubernetes.json", "kubernetes-1.14.json", "flink-rest.json"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, format := range []Format{Lines, Kubernetes, FlinkREST} {
+			got, err := readLive(t, strings.NewReader(string(b)), format)
+			if (got == nil) == (err == nil) {
+				t.Errorf("%s: %v %v", format, got, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,32 @@
+package cleanup
+
+import "time"
+
+// ReadPins reads a list of paths to keep: one a line, absolute or as URI of the
+// nameservice, comments with #. Paths are compared byte by byte, so a line need not
+// be UTF-8; blanks around it are no part of it, wildcards are refused.
+//
+// An error is a [*ListError]: the list is empty, older than the policy allows, or
+// has a line that is no path of this cluster.
+func ReadPins(in Input, file PinFile, ns Nameservice, now time.Time) ([]Path, error) {
+	if err := in.fresh(now, file.MaxAge); err != nil {
+		return nil, err
+	}
+	var pins []Path
+	seen := map[Path]bool{}
+	err := in.each(func(line []byte) error {
+		path, err := cleanPath(string(line), ns, true)
+		if err != nil {
+			return listErrorf("%w", err)
+		}
+		if p := Path(path); !seen[p] {
+			seen[p] = true
+			pins = append(pins, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pins, nil
+}

@@ -1,0 +1,73 @@
+package cleanup
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// maxLine is the longest line of a list, in bytes: longer than any path in HDFS.
+const maxLine = 64 << 10
+
+// Input is a list as the caller opened it.
+type Input struct {
+	Name    string // of the file, for messages
+	Reader  io.Reader
+	ModTime time.Time // of the file
+}
+
+// fresh checks the age of a list.
+func (in *Input) fresh(now time.Time, maxAge Duration) error {
+	const skew = 5 * time.Minute // clocks of two machines differ a little
+	age := now.Sub(in.ModTime)
+	switch {
+	case age < -skew:
+		return in.fail(0, fmt.Errorf("%w: written at %s, which is after %s", ErrStale, stamp(in.ModTime), stamp(now)))
+	case age > time.Duration(maxAge):
+		return in.fail(0, fmt.Errorf("%w: written at %s, %s before %s; the policy allows %s",
+			ErrStale, stamp(in.ModTime), Duration(age.Truncate(time.Second)), stamp(now), maxAge))
+	}
+	return nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func (in *Input) fail(line int, err error) error { return &ListError{in.Name, line, -1, err} }
+
+// each calls fn for every line that says something, without blanks around it.
+// Comments are lines that start with #. The bytes are valid until fn returns, and
+// its error gets the number of the line.
+func (in *Input) each(fn func(line []byte) error) error {
+	s := bufio.NewScanner(in.Reader)
+	s.Buffer(nil, maxLine)
+	n, said := 0, 0
+	for s.Scan() {
+		n++
+		line := bytes.TrimSpace(s.Bytes())
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		said++
+		if bytes.IndexByte(line, 0) >= 0 {
+			return in.fail(n, listErrorf("a zero byte; this is no text file"))
+		}
+		if err := fn(line); err != nil {
+			return in.fail(n, err)
+		}
+	}
+	switch err := s.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return in.fail(n+1, listErrorf("a line of more than %d bytes", maxLine))
+	case err != nil:
+		return in.fail(0, err)
+	case said == 0:
+		return in.fail(0, ErrEmpty)
+	}
+	return nil
+}
