@@ -22,15 +22,17 @@ const (
 )
 
 // References writes what metadata files refer to, one file after the other:
-// Begin, Ref for every reference, End. NDJSON goes out as it comes; text and JSON
-// have on top what a file tells at its end, so of one file the lines are kept.
+// Begin, Ref for every reference, End. Text and NDJSON go out as they come; JSON
+// has on top what a file tells at its end, so of one file the references are kept.
 // After the last file comes Close. The first error of the writer stays.
 type References struct {
 	w      *bufio.Writer
 	format ReferencesFormat
 	enc    encoder
 	name   string
-	lines  []byte // text, or elements of an array, of one file
+	place  string   // of the file
+	lines  []byte   // one line; of JSON the last ones of the file
+	kept   [][]byte // JSON: the lines before, in pieces that need not be moved to grow
 	files  int
 }
 
@@ -40,20 +42,24 @@ func NewReferences(w io.Writer, format ReferencesFormat) *References {
 	return &References{w: bufio.NewWriterSize(w, buffer), format: format, enc: encoder{format: NDJSON}}
 }
 
-// Begin starts a file. name is shown with everything about it.
-func (r *References) Begin(name string) {
-	r.name, r.lines = name, r.lines[:0]
-	const large = 1 << 20
-	if cap(r.lines) > large { // one file's, not the next one's as well
-		r.lines = nil
+// Begin starts a file. name is shown with everything about it; place is its path,
+// another one than name if that is a symlink: relative paths start there.
+func (r *References) Begin(name, place string) {
+	r.name, r.place, r.lines, r.kept = name, place, r.lines[:0], nil
+	if r.format == ReferencesText {
+		if r.files > 0 {
+			r.print("\n")
+		}
+		r.print(Escape(name) + "\n")
 	}
 }
 
 // Ref adds a reference.
 func (r *References) Ref(ref *flink.Ref) error {
 	if r.format == ReferencesText {
-		r.lines = appendReferenceText(r.lines, ref)
-		return nil
+		r.lines = appendReferenceText(r.lines[:0], ref)
+		_, err := r.w.Write(r.lines)
+		return err
 	}
 	row := referenceRow{ref: ref}
 	if r.format == ReferencesNDJSON {
@@ -62,8 +68,9 @@ func (r *References) Ref(ref *flink.Ref) error {
 		_, err := r.w.Write(r.lines)
 		return err
 	}
-	if len(r.lines) > 0 {
-		r.lines[len(r.lines)-1] = ',' // instead of the end of the line
+	const piece = 1 << 20
+	if len(r.lines) >= piece {
+		r.kept, r.lines = append(r.kept, r.lines), make([]byte, 0, piece+piece/4)
 	}
 	r.lines = r.enc.row(r.lines, &row)
 	return nil
@@ -71,6 +78,7 @@ func (r *References) Ref(ref *flink.Ref) error {
 
 // End ends a file; failed is why it is not complete, or nil.
 func (r *References) End(m *flink.Metadata, failed error) error {
+	r.files++
 	switch r.format {
 	case ReferencesText:
 		return r.endText(m, failed)
@@ -133,21 +141,19 @@ func (r *References) endJSON(m *flink.Metadata, failed error) error {
 		}
 		if m.Run != "" {
 			d.bytes("own_run", "own_run_b64", []byte(m.Run))
+			d.bytesIf("own_run_path", "own_run_path_b64", []byte(m.RunPath), m.RunPath != "")
 		}
-		d.field("references")
-		at := d.beginArray()
-		d.buf = append(d.buf, r.lines...)
-		d.endArray(at)
+		d.array("references", 0, nil) // they come in place of this
 		d.array("directories", len(m.Directories), func(i int) {
 			dir := &m.Directories[i]
-			d.object("", func() { d.referredDirectory(r.name, dir, m) })
+			d.object("", func() { d.referredDirectory(r.place, dir, m) })
 		})
 		d.bool("complete", failed == nil)
 		if failed != nil {
 			d.failure(failed)
 		}
 	})
-	if r.files++; r.files == 1 {
+	if r.files == 1 {
 		r.print("{\n  \"files\": [\n    ")
 	} else {
 		r.print(",\n    ")
@@ -156,8 +162,40 @@ func (r *References) endJSON(m *flink.Metadata, failed error) error {
 	if err := json.Indent(&out, d.buf, "    ", "  "); err != nil {
 		return err
 	}
-	_, err := r.w.Write(out.Bytes())
+	const key = "\n      \"references\": [" // no string has such a line end in it
+	before, after, _ := bytes.Cut(out.Bytes(), []byte(key))
+	_, _ = r.w.Write(before) // the last write gives the error
+	r.print(key)
+	if err := r.printElements(append(r.kept, r.lines)); err != nil {
+		return err
+	}
+	_, err := r.w.Write(after)
 	return err
+}
+
+// printElements writes lines as elements of an array, one after the other, as there
+// can be many.
+func (r *References) printElements(pieces [][]byte) error {
+	const indent = "        "
+	var out bytes.Buffer
+	end := "\n" + indent
+	for _, lines := range pieces {
+		for row := range bytes.Lines(lines) {
+			out.Reset()
+			out.WriteString(end)
+			if err := json.Indent(&out, bytes.TrimSuffix(row, []byte("\n")), indent, "  "); err != nil {
+				return err
+			}
+			if _, err := r.w.Write(out.Bytes()); err != nil {
+				return err
+			}
+			end = ",\n" + indent
+		}
+	}
+	if out.Len() > 0 {
+		r.print("\n      ")
+	}
+	return nil
 }
 
 // headerSize is what a metadata file has before its contents: magic, version and
@@ -195,7 +233,7 @@ func (d *document) referredDirectory(metadata string, dir *flink.Directory, m *f
 	d.int("references", dir.References)
 	d.int("files", dir.Files)
 	d.intIf("bytes", dir.Bytes, m.Type == flink.MetadataFile)
-	d.boolIf("outside", dir.Outside, m.Run != "")
+	d.boolIf("outside", dir.Side == flink.Outside, dir.Side != flink.SideUnknown)
 }
 
 func (d *document) failure(err error) {

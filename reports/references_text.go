@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -41,14 +42,11 @@ func appendPadding(b []byte, n int) []byte {
 	return b
 }
 
+// endText writes, below the references, what the file tells at its end and sums.
 func (r *References) endText(m *flink.Metadata, failed error) error {
 	var p printer
-	if r.files++; r.files > 1 {
-		p.line("")
-	}
-	p.line("%s", Escape(r.name))
-	if failed != nil {
-		p.line("  INCOMPLETE   %s", Escape(failed.Error()))
+	if m.Type != flink.UnknownType {
+		p.line("  references   %s", count(m.References))
 	}
 	switch m.Type {
 	case flink.MetadataFile:
@@ -57,15 +55,14 @@ func (r *References) endText(m *flink.Metadata, failed error) error {
 		p.line("  pointer      of Flink's high availability; every path in it")
 	case flink.UnknownType:
 	}
-	if m.Type != flink.UnknownType {
-		p.line("  references   %s", count(m.References))
+	if len(m.Directories) > 0 {
+		p.referredDirectories(r.place, m, failed)
 	}
-	r.print(p.b.String())
-	_, _ = r.w.Write(r.lines) // the last write gives the error
-	p = printer{}
-	p.referredDirectories(r.name, m)
-	if failed != nil && m.Type != flink.UnknownType {
-		p.line("  INCOMPLETE   the file can refer to more than this")
+	if failed != nil {
+		p.line("  INCOMPLETE   %s", Escape(failed.Error()))
+		if m.Type != flink.UnknownType {
+			p.line("  INCOMPLETE   the file can refer to more than this")
+		}
 	}
 	_, err := r.w.WriteString(p.b.String())
 	return err
@@ -111,47 +108,102 @@ func (p *printer) metadataInfo(i *flinkmeta.Info) {
 }
 
 // referredDirectories shows the directories and how each stands to the file's run.
-func (p *printer) referredDirectories(metadata string, m *flink.Metadata) {
-	if len(m.Directories) == 0 {
-		return
-	}
+func (p *printer) referredDirectories(metadata string, m *flink.Metadata, failed error) {
 	p.line("  directories  %s", count(int64(len(m.Directories))))
 	t := newTable("references", "files", "bytes", "<", "<path")
-	outside, absolute := 0, 0
 	for i := range m.Directories {
 		d := &m.Directories[i]
 		mark := ""
-		if d.Outside {
+		switch {
+		case d.Side == flink.Outside:
 			mark = "OUTSIDE"
-			outside++
-		}
-		if !d.Relative {
-			absolute++
+		case d.Side == flink.SideUnknown && m.Run != "" && !d.Relative:
+			mark = "not known"
 		}
 		bytes := size(d.Bytes)
 		if m.Type == flink.PointerFile {
 			bytes = "-"
 		}
 		path := Escape(directoryName(metadata, d))
-		if d.Relative {
-			path += "  (beside the file)"
+		switch {
+		case !d.Relative:
+		case !d.Beside():
+			path += "  relative to the file"
+		case d.Side == flink.Inside || m.Info.Kind == flinkmeta.Savepoint:
+			path += "  beside the file"
+		default:
+			path += "  beside the file, or still in a native savepoint (FLINK-39964)"
 		}
 		t.AppendRow(table.Row{count(d.References), count(d.Files), bytes, mark, path})
 	}
 	p.table(t)
-	switch {
-	case m.Type == flink.PointerFile:
-	case m.Run != "" && outside > 0:
-		p.line("  own run      %s; %d of %d directories are OUTSIDE of it, and needed all the same", Escape(m.Run), outside, len(m.Directories))
-	case m.Run != "":
-		p.line("  own run      %s; nothing is outside of it", Escape(m.Run))
-	case absolute > 0:
-		place := fmt.Sprintf("RUN/chk-%d", m.Info.CheckpointID)
-		if m.Info.Kind == flinkmeta.Savepoint {
-			place = "savepoint-…"
-		}
-		p.line("  own run      not known, so nothing is marked; put the file into a folder as in HDFS, %s/_metadata", place)
+	if m.Type == flink.MetadataFile {
+		p.ownRun(m, failed)
 	}
+}
+
+// ownRun says what is taken as the file's own run, and no more than is certain of
+// what lies outside of it.
+func (p *printer) ownRun(m *flink.Metadata, failed error) {
+	outside, unknown, absolute, relative := countSides(m.Directories)
+	if m.Run == "" {
+		if absolute > 0 {
+			place := fmt.Sprintf("PARENT/RUN/chk-%d", m.Info.CheckpointID)
+			if m.Info.Kind == flinkmeta.Savepoint {
+				place = "PARENT/savepoint-…"
+			}
+			p.line("  own run      not known, so nothing is marked; put the file into folders as in HDFS, %s/_metadata", place)
+		}
+		return
+	}
+	what := "nothing is outside of it"
+	switch {
+	case outside > 0:
+		what = fmt.Sprintf("%d of %d directories are OUTSIDE of it, and needed all the same", outside, len(m.Directories))
+	case failed != nil:
+		what = "nothing outside of it was found before the " + damage(failed)
+	case unknown > 0:
+		what = "no path is certain to lead out of it, but those not known may"
+	case relative > 0 && absolute > 0:
+		what = "no full path leads out of it, but the relative ones may"
+	case relative > 0:
+		what = "relative paths may lead out of it"
+	}
+	p.line("  own run      %s; %s", Escape(m.Run), what)
+	if m.RunPath != "" {
+		p.line("  run path     %s", Escape(m.RunPath))
+	}
+	if m.FolderRun != "" {
+		p.line("  note         the file lies in a folder of %s, but its chk-%d is in the run path", Escape(m.FolderRun), m.Info.CheckpointID)
+	}
+}
+
+// countSides counts the directories outside of the run, those of full paths of which
+// that is not known, those of full paths, and the relative ones of which it is not known.
+func countSides(directories []flink.Directory) (outside, unknown, absolute, relative int) {
+	for i := range directories {
+		d := &directories[i]
+		if !d.Relative {
+			absolute++
+		}
+		switch {
+		case d.Side == flink.Outside:
+			outside++
+		case d.Side == flink.SideUnknown && d.Relative:
+			relative++
+		case d.Side == flink.SideUnknown:
+			unknown++
+		}
+	}
+	return outside, unknown, absolute, relative
+}
+
+// damage tells contents that are not as they should be from an error of reading.
+func damage(err error) string {
+	if _, ok := errors.AsType[*flinkmeta.FormatError](err); ok {
+		return "damage"
+	}
+	return "error"
 }
 
 // directoryName is the path of a directory; a relative one is found from the

@@ -61,8 +61,14 @@ type Metadata struct {
 	Directories []Directory
 	// Run is the base name of the file's own run; of a savepoint, of its
 	// directory. Empty if unknown, as it is of every PointerFile; then no
-	// directory is Outside.
+	// directory has a Side.
 	Run string
+	// RunPath is what is taken as the directory of Run, as a reference has it, with
+	// scheme and authority; empty if no reference leads there.
+	RunPath string
+	// FolderRun is the name that the place of the file gives for the run, if the
+	// references prove that it is Run all the same.
+	FolderRun string
 }
 
 // Directory sums up the references into one directory.
@@ -75,17 +81,34 @@ type Directory struct {
 	References int64
 	Files      int64 // different ones; of a reference to the directory itself none
 	Bytes      int64 // of those files and segments whose size is known, each once
-	Outside    bool  // of the file's own run
+	Side       Side  // of the file's own run
 }
 
 // Read reads a file of either type to its end and calls fn, if there is one, for
 // every reference in it. location is the path of the file, absolute and with
 // slashes, or empty; it is only looked at as text, to find the file's own run.
+// It takes memory for every file that is referred to.
 //
 // After an error the value tells what was found until then. Errors about the
 // contents are a [*flinkmeta.FormatError]; an error of fn is returned unchanged.
 func Read(r io.Reader, location string, fn func(*Ref) error) (*Metadata, error) {
-	c := collector{fn: fn, seed: maphash.MakeSeed(), dirs: map[dirKey]*Directory{}, seen: map[uint64]struct{}{}}
+	c := collector{seed: maphash.MakeSeed(), dirs: map[dirKey]*Directory{}, seen: map[uint64]struct{}{}}
+	m, err := List(r, func(ref *Ref) error {
+		c.add(ref)
+		if fn == nil {
+			return nil
+		}
+		return fn(ref)
+	})
+	m.Directories = c.directories()
+	if m.Type == MetadataFile {
+		m.findRun(location)
+	}
+	return m, err
+}
+
+// List is [Read] without Directories and Run. It takes no memory for references.
+func List(r io.Reader, fn func(*Ref) error) (*Metadata, error) {
 	m := &Metadata{}
 	head := make([]byte, 4)
 	n, err := io.ReadFull(r, head)
@@ -93,21 +116,20 @@ func Read(r io.Reader, location string, fn func(*Ref) error) (*Metadata, error) 
 		return m, err
 	}
 	r = io.MultiReader(bytes.NewReader(head[:n]), r)
+	var ref Ref // handed out again and again
 	if m.Type = typeOf(head[:n]); m.Type == PointerFile {
-		c.ref.Pointer = true
+		ref.Pointer = true
 		err = flinkmeta.Pointers(r, func(path []byte, offset int64) error {
-			c.ref.Reference = flinkmeta.Reference{Path: path, Size: -1, Offset: offset}
-			return c.add()
+			m.References++
+			ref.Reference = flinkmeta.Reference{Path: path, Size: -1, Offset: offset}
+			return fn(&ref)
 		})
 	} else { // an unknown one too: the decoder says what is wrong
-		m.Info, err = flinkmeta.Decode(r, func(ref *flinkmeta.Reference) error {
-			c.ref.Reference = *ref
-			return c.add()
+		m.Info, err = flinkmeta.Decode(r, func(found *flinkmeta.Reference) error {
+			m.References++
+			ref.Reference = *found
+			return fn(&ref)
 		})
-	}
-	m.References, m.Directories = c.references, c.directories()
-	if m.Type == MetadataFile {
-		m.findRun(location)
 	}
 	return m, err
 }
@@ -133,35 +155,27 @@ func typeOf(head []byte) Type {
 // collector sums up references by directory. Of a file it keeps 64 bits of a
 // hash: two files of a million that look like one are a matter of 1 in 10^7.
 type collector struct {
-	fn         func(*Ref) error
-	ref        Ref // handed out again and again
-	references int64
-	seed       maphash.Seed
-	dirs       map[dirKey]*Directory
-	seen       map[uint64]struct{}
+	seed maphash.Seed
+	dirs map[dirKey]*Directory
+	seen map[uint64]struct{}
 }
 
-func (c *collector) add() error {
-	r := &c.ref
-	c.references++
+func (c *collector) add(r *Ref) {
 	d := c.directory(r)
 	d.References++
-	if r.Kind != flinkmeta.Directory {
-		first := c.first(r.Path, 0, -1)
-		if first {
-			d.Files++
-		}
-		if r.Kind == flinkmeta.Segment {
-			first = c.first(r.Path, r.Start, r.Size)
-		}
-		if first && r.Size > 0 {
-			d.Bytes = sum(d.Bytes, r.Size)
-		}
+	if r.Kind == flinkmeta.Directory {
+		return
 	}
-	if c.fn == nil {
-		return nil
+	first := c.first(r.Path, 0, -1)
+	if first {
+		d.Files++
 	}
-	return c.fn(r)
+	if r.Kind == flinkmeta.Segment {
+		first = c.first(r.Path, r.Start, r.Size)
+	}
+	if first && r.Size > 0 {
+		d.Bytes = sum(d.Bytes, r.Size)
+	}
 }
 
 // dirKey tells the directories of relative paths from others.

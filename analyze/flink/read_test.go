@@ -131,7 +131,7 @@ func TestReadPointers(t *testing.T) {
 		}
 	}
 	for _, d := range m.Directories {
-		if !strings.HasPrefix(d.Path, "hdfs:") || d.Outside || d.Relative || d.Bytes != 0 || d.Files == 0 {
+		if !strings.HasPrefix(d.Path, "hdfs:") || d.Side != SideUnknown || d.Relative || d.Bytes != 0 || d.Files == 0 {
 			t.Errorf("%+v", d)
 		}
 	}

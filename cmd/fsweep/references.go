@@ -34,18 +34,21 @@ them below it, - for standard input. Flink 1.3 to 2.3 are understood.
 
 For each file the directories referred to are summed up, and marked where they
 are OUTSIDE the file's own run: a run restored with CLAIM or LEGACY goes on using
-files of older runs, and these must stay. The own run is the folder above chk-N,
-or the savepoint's own folder; so keep files in RUN/chk-N/ when you copy them.
+files of older runs, and these must stay. The own run is the directory that holds
+the checkpoint's chk-N according to the references, else the folder above chk-N, or
+the savepoint's own folder; so keep files in JOB/RUN/chk-N/ when you copy them. The
+path that is taken as its directory is shown. Where it is not clear, nothing is marked.
 
-What is referred to is not looked for. A relative path means a file beside the
-_metadata file; after CLAIM or LEGACY from a native savepoint Flink can write such
-paths for files that are still in the savepoint (FLINK-39964).
+What is referred to is not looked for. A relative path of a checkpoint means a file
+beside the _metadata file, or, after CLAIM or LEGACY from a native savepoint, one
+that is still in the savepoint (FLINK-39964): nothing in the file tells which.
 
 A file that cannot be decoded to its exact end is an error that says where; what
-was found in it until then, and all else, is still listed.` + referencesStatus,
-		Example: `  run=8413978720d4030c5d631f3b2b9c30d4; mkdir -p $run/chk-8
-  hdfs dfs -get /flink/checkpoints/job/$run/chk-8/_metadata $run/chk-8/
-  fsweep references $run
+was found in it until then, and all else, is still listed. In a folder, symlinks to
+files are followed; one to a folder is an error, unless that is searched as well.` + referencesStatus,
+		Example: `  run=8413978720d4030c5d631f3b2b9c30d4; mkdir -p job/$run/chk-8
+  hdfs dfs -get /flink/checkpoints/job/$run/chk-8/_metadata job/$run/chk-8/
+  fsweep references job/$run
   fsweep references --format ndjson checkpoints ha | jq -r .path | sort -u
   hdfs dfs -cat /flink/savepoints/savepoint-841397-5db0a0bd8d6e/_metadata | fsweep references -`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -72,8 +75,9 @@ const referencesStatus = `
 EXIT STATUS
   0    done
   2    bad input: the command line; or a file that cannot be decoded or read, or a
-       folder that cannot be read or has no such file. All of them are named, and
-       the rest is written: an output file appears all the same
+       folder that cannot be read, has no such file, or is skipped as a symlink.
+       All of them are named, and the rest is written: an output file appears all
+       the same
   5    an output could not be written, or there is not enough memory
   70   a bug in fsweep
   130  interrupted by SIGINT, SIGTERM or SIGHUP
@@ -98,7 +102,11 @@ func (o *referencesOptions) run(ctx context.Context, env *cli.Env, args []string
 		return err
 	}
 	defer out.Abort()
-	l := lister{env: env, w: reports.NewReferences(out, referencesFormat(o.format.value))}
+	format := referencesFormat(o.format.value)
+	l := lister{env: env, w: reports.NewReferences(out, format)}
+	if format != reports.ReferencesNDJSON {
+		l.twins = newTwins()
+	}
 	for _, file := range f.files {
 		if err := l.list(ctx, file); err != nil {
 			return err
@@ -109,6 +117,9 @@ func (o *referencesOptions) run(ctx context.Context, env *cli.Env, args []string
 	}
 	if err := out.Commit(); err != nil {
 		return err
+	}
+	if l.twins != nil {
+		l.twins.warn(env)
 	}
 	return l.failure(len(f.files), f.failed)
 }
@@ -127,6 +138,7 @@ func referencesFormat(name string) reports.ReferencesFormat {
 type lister struct {
 	env    *cli.Env
 	w      *reports.References
+	twins  *twins // nil: nothing but references is asked for
 	failed int
 	// of what kind, for the hints
 	truncated, unknown, unsupported bool
@@ -134,11 +146,11 @@ type lister struct {
 
 // list gives an error only if it makes no sense to go on.
 func (l *lister) list(ctx context.Context, file metadataFile) error {
-	l.w.Begin(file.name)
+	l.w.Begin(file.name, file.place)
 	m := &flink.Metadata{}
 	r, err := file.open()
 	if err == nil {
-		m, err = flink.Read(&contextReader{ctx, r}, file.location, l.w.Ref)
+		m, err = l.read(&contextReader{ctx, r}, file)
 		_ = r.Close() // was only read
 	}
 	if _, isOutput := errors.AsType[*cli.OutputError](err); isOutput || ctx.Err() != nil {
@@ -150,9 +162,22 @@ func (l *lister) list(ctx context.Context, file metadataFile) error {
 		l.unknown = l.unknown || errors.Is(err, flinkmeta.ErrNotMetadata)
 		l.unsupported = l.unsupported || errors.Is(err, flinkmeta.ErrUnsupported)
 		err = withoutPath(err)
-		l.env.Error(fmt.Errorf("%s: %w", file.name, err))
+		l.env.Error(named(file.name, err))
 	}
 	return l.w.End(m, err)
+}
+
+// read reads a file and writes its references.
+func (l *lister) read(r io.Reader, file metadataFile) (*flink.Metadata, error) {
+	if l.twins == nil {
+		return flink.List(r, l.w.Ref)
+	}
+	m, err := flink.Read(r, file.location, func(ref *flink.Ref) error {
+		l.twins.ref(ref)
+		return l.w.Ref(ref)
+	})
+	l.twins.end(file.name, m)
+	return m, err
 }
 
 // failure is the error at the end, after all that could be written is.

@@ -2,6 +2,7 @@ package flinkmeta
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -39,29 +40,48 @@ func BenchmarkPointers(b *testing.B) {
 	}
 }
 
+// BenchmarkSearch: paths of runs in text that is full of such, and in state.
 func BenchmarkSearch(b *testing.B) {
-	s := manyNeedles(b, 5000)
-	random := make([]byte, 1<<20)
 	r := rand.New(rand.NewPCG(1, 1))
+	random, text := make([]byte, 1<<20), make([]byte, 0, 1<<20)
 	for i := range random {
 		random[i] = byte(r.Uint32())
 	}
-	for name, haystack := range map[string][]byte{"State": random, "References": manyFiles(1 << 20 / 105)} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(haystack)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := s.Read(bytes.NewReader(haystack), func(int, int64) error { return nil }); err != nil {
-					b.Fatal(err)
+	for len(text)+100 < cap(text) {
+		text = fmt.Appendf(text, "hdfs://ns/flink/checkpoints/job%d/%s,", r.IntN(1000), uuid(r))
+	}
+	for _, n := range []int{10, 1000, 100_000, 1_000_000} {
+		s := manyNeedles(b, n)
+		for _, bench := range []struct {
+			name     string
+			haystack []byte
+		}{{"Hex", text}, {"Random", random}} {
+			b.Run(fmt.Sprintf("%s%d", bench.name, n), func(b *testing.B) {
+				b.SetBytes(int64(len(bench.haystack)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := s.Read(bytes.NewReader(bench.haystack), func(int, int64) error { return nil }); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
 func BenchmarkNewSearch(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		manyNeedles(b, 5000)
+	for _, n := range []int{1000, 100_000, 1_000_000} {
+		needles := make([][]byte, n)
+		for i, needle := range runPaths(n) {
+			needles[i] = []byte(needle)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := NewSearch(needles); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -14,7 +14,8 @@ var (
 	// ErrCorrupt: the bytes contradict the format, or hold what no Flink writes.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrUnsupported: a version, a kind of handle or a class that this package
-	// does not know. Newer Flink versions may write such files.
+	// does not know, or more of something than it takes. Newer Flink versions may
+	// write such files.
 	ErrUnsupported = errors.New("unsupported")
 )
 

@@ -8,9 +8,14 @@ import (
 )
 
 // forms gives the ways in which a path may stand in a file that Java wrote, all
-// different, the path itself first.
+// different, the path itself first: that one is not copied. There is none for
+// java.net.URI.toASCIIString of a path that is not in Unicode's normal form C:
+// that would need Unicode's tables, and other names would be found by it too.
 func forms(path []byte) [][]byte {
-	all := [][]byte{slices.Clone(path)}
+	all := [][]byte{path}
+	if !slices.ContainsFunc(path, func(c byte) bool { return !legalInURI(c) }) {
+		return all
+	}
 	for _, form := range [][]byte{
 		encodeModifiedUTF8(path),
 		encodeModifiedUTF8(escape(path, false)),
@@ -29,9 +34,11 @@ func escape(path []byte, all bool) []byte {
 	out := make([]byte, 0, len(path))
 	for len(path) > 0 {
 		r, n := utf8.DecodeRune(path)
-		keep := !all && !unicode.IsControl(r) && !unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
+		var keep bool
 		if r < utf8.RuneSelf {
 			keep = legalInURI(byte(r))
+		} else {
+			keep = !all && !unicode.IsControl(r) && !unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
 		}
 		for _, b := range path[:n] {
 			if keep {
@@ -48,6 +55,9 @@ func escape(path []byte, all bool) []byte {
 
 // legalInURI: characters of ASCII that java.net.URI leaves as they are in a path.
 func legalInURI(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-		bytes.IndexByte([]byte("/-_.!~*'():@&=+$,;"), c) >= 0
+	switch c {
+	case '/', '-', '_', '.', '!', '~', '*', '\'', '(', ')', ':', '@', '&', '=', '+', '$', ',', ';':
+		return true
+	}
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

@@ -79,7 +79,7 @@ func FuzzPointers(f *testing.F) {
 			if err == nil || whole != nil {
 				t.Errorf("%v, %q", err, whole)
 			}
-		} else if want := naivePointers(b); len(b) < 1<<16 && !slices.Equal(whole, want) {
+		} else if want, flood := naivePointers(b); len(b) < 1<<16 && (!slices.Equal(whole, want) || flood && err == nil) {
 			t.Errorf("%q, want %q", whole, want)
 		}
 		if took := time.Since(began); took > mostTime {
@@ -92,6 +92,8 @@ func FuzzPointers(f *testing.F) {
 func FuzzSearch(f *testing.F) {
 	f.Add([]byte("hdfs:/a/b%20c"), "/a/", "b c", "a")
 	f.Add([]byte("aaaa\xc0\x80\x00"), "aa", "a\x00", "aa")
+	f.Add([]byte("/a/shared/b /a/shared/taskowned"), "a/shared", "/shared/", "x/a/shared")
+	f.Add(bytes.Repeat([]byte("ab"), 50), "abababab", "babababababababa", "abababababababab")
 	f.Add([]byte("😀%F0%9F%98%80"), "😀", "/", "\xff")
 	f.Fuzz(func(t *testing.T, haystack []byte, a, b, c string) {
 		if a == "" || b == "" || c == "" || len(haystack) > 1<<16 {
@@ -103,6 +105,12 @@ func FuzzSearch(f *testing.F) {
 		}
 		if got := hits(t, s, iotest.HalfReader(bytes.NewReader(haystack))); !slices.Equal(got, want) {
 			t.Errorf("%q, %q, %q in halves of %q: %v, want %v", a, b, c, haystack, got, want)
+		}
+		// And across the end of what is read at a time.
+		before := max(0, searchBuffer+s.longest-2-len(haystack)/2)
+		across := append(bytes.Repeat([]byte{0xfe}, before), haystack...)
+		if got, want := hits(t, s, bytes.NewReader(across)), naive(across, a, b, c); !slices.Equal(got, want) {
+			t.Errorf("%q, %q, %q after %d bytes in %q: %d hits, want %d", a, b, c, before, haystack, len(got), len(want))
 		}
 	})
 }

@@ -164,6 +164,9 @@ func (w *javaWalk) content(where javaSymbol, tag byte) {
 
 // constant takes the tag of a string.
 func (w *javaWalk) constant(tag byte) {
+	if tag != javaReference {
+		w.stringAt = w.at
+	}
 	switch tag {
 	case javaString:
 		w.number(true)

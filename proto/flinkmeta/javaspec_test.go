@@ -27,6 +27,7 @@ type javaSpec struct {
 	i       int
 	kinds   []byte // of the bytes read
 	handles []any  // *specClass, or "string", or nil
+	strings []int  // where their tags are
 }
 
 type specClass struct {
@@ -42,18 +43,25 @@ var errSpec = errors.New("not a stream")
 // whole reads b and gives what its bytes are.
 func whole(b []byte) (kinds []byte, err error) {
 	j := &javaSpec{b: b, kinds: make([]byte, len(b))}
+	if err := j.read(); err != nil {
+		return nil, err
+	}
+	return j.kinds, nil
+}
+
+func (j *javaSpec) read() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if r != errSpec { //nolint:errorlint // what was thrown here
 				panic(r)
 			}
-			kinds, err = nil, errSpec
+			err = errSpec
 		}
 	}()
 	j.require(string(j.take(4, structure)) == "\xac\xed\x00\x05")
 	n := 0
-	for j.i < len(b) {
-		if b[j.i] == 0x79 { // TC_RESET
+	for j.i < len(j.b) {
+		if j.b[j.i] == 0x79 { // TC_RESET
 			j.i++
 			j.handles = nil
 			continue
@@ -62,7 +70,7 @@ func whole(b []byte) (kinds []byte, err error) {
 		n++
 	}
 	j.require(n > 0)
-	return j.kinds, nil
+	return nil
 }
 
 func (j *javaSpec) require(ok bool) {
@@ -147,10 +155,10 @@ func (j *javaSpec) str() {
 	case 0x71:
 		j.require(j.reference() == "string")
 	case 0x74:
-		j.handles = append(j.handles, "string")
+		j.handles, j.strings = append(j.handles, "string"), append(j.strings, j.i-1)
 		j.text(j.u16())
 	case 0x7c:
-		j.handles = append(j.handles, "string")
+		j.handles, j.strings = append(j.handles, "string"), append(j.strings, j.i-1)
 		j.text(binary.BigEndian.Uint64(j.take(8, structure)))
 	default:
 		j.require(false)

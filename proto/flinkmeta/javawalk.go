@@ -46,6 +46,7 @@ type javaWalk struct {
 	class    int32         // index of the description that was read last
 	handles  int32
 	strings  []uint64 // a bit for each handle
+	stringAt int64    // offset of the tag of the string that came last
 	contents bool     // there was one
 }
 

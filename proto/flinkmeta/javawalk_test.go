@@ -20,7 +20,7 @@ func javaStreams(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	streams := readArchive(tb, "java-streams.tar.gz")
 	delete(streams, "JavaStreams.java")
-	if len(streams) != 24 {
+	if len(streams) != 25 {
 		tb.Fatalf("%d streams", len(streams))
 	}
 	names, files := samplePointers(tb)

