@@ -1,0 +1,304 @@
+package flink
+
+import (
+	"iter"
+
+	"fsweep/analyze/namespace"
+)
+
+// Discovery is what [Discover] finds. It does not change any more and may be
+// used by many goroutines at once.
+type Discovery struct {
+	// Roots stand in the order of their paths, those of jobs, units and
+	// checkpoints in the order of their names, as bytes.
+	Roots []*Root
+	// Guards are all in the image, by path.
+	Guards []Guard
+
+	index *index
+}
+
+// Root is a declared root.
+type Root struct {
+	Declared Declaration
+	Path     []byte        // with single slashes
+	Dir      namespace.Dir // NoDir if it is missing or no directory
+	INodeID  uint64        // also of a file or symlink; 0 if missing
+	Totals   Totals
+	Flags    Flags
+	Marked   bool // all below it is to be kept
+
+	// Misfits stop the root: nothing in it may be planned. First those of the
+	// declaration, then by path. At most MaxListed are listed.
+	Misfits    []Misfit
+	NumMisfits int64
+
+	// Jobs are the job directories. Where the layout has none (RunLayout,
+	// HAStorage, Children) or not for all units (savepoints right below the
+	// root), what is not grouped is in a job without a name, the first one.
+	Jobs []*Job
+	// Stores are job-result-store and application-result-store of HAStorage:
+	// no clusters, and never units.
+	Stores []namespace.Dir
+}
+
+// Limits of lists, of which the first in order are kept. The counts are of all.
+const (
+	MaxListed        = 1000 // misfits of a root
+	maxUnknown       = 100  // unknown entries of a directory
+	maxUnknownListed = 100  // of a job or a unit
+)
+
+// Job is a directory that groups units, or what is not grouped.
+type Job struct {
+	Name    string // empty: not grouped
+	Dir     namespace.Dir
+	INodeID uint64
+	Totals  Totals
+	Flags   Flags
+	Marked  bool // all below it is to be kept
+
+	// Excluded: the declaration excludes this directory of the first level, which
+	// in a layout without jobs would be a unit. It is not looked into and has no
+	// units.
+	Excluded bool
+	// Selected: the declaration selects it, or none.
+	Selected bool
+
+	Units []*Unit
+	// Unknown are entries that the layout does not have, in the job and in its
+	// units: they stop the job. In what is not grouped each stops its unit, and
+	// those of units are not here.
+	Unknown    []Misfit
+	NumUnknown int64
+}
+
+// Grouped tells whether j is a directory of its own.
+func (j *Job) Grouped() bool { return j.Name != "" }
+
+// UnitKind is what a unit is.
+type UnitKind uint8
+
+// The kinds of units.
+const (
+	RunUnit UnitKind = iota
+	SavepointUnit
+	ClusterUnit
+	ChildUnit
+)
+
+// String gives run, savepoint, ha-cluster or child.
+func (k UnitKind) String() string {
+	return [...]string{"run", "savepoint", "ha-cluster", "child"}[min(k, ChildUnit)]
+}
+
+// Unit is what is kept or moved as a whole, always a directory.
+type Unit struct {
+	Kind       UnitKind
+	Name       string
+	Dir        namespace.Dir
+	INodeID    uint64
+	ParentID   uint64
+	Owner      string
+	Group      string
+	Permission uint16
+	MTimeMs    int64 // of the directory itself
+
+	Selected bool // see Job; where units are not grouped, the unit's own
+
+	// Totals of the subtree, the directory included, without what only snapshots
+	// hold.
+	Totals Totals
+	Times  Times
+
+	Checkpoints []*Checkpoint // of a run, by number
+	// Of a run; Dir is NoDir if there is none. Changelog is dstl.
+	Shared, Taskowned, Changelog Area
+	Metadata                     *File  // of a savepoint
+	InProgress                   []File // of a savepoint
+	Pointers                     int64  // HA files of a cluster
+
+	Flags     Flags
+	OpenFiles int64
+	// Marked: the unit has a marker. MarkedInside: something below has one.
+	Marked, MarkedInside bool
+	// RunID: it is named by the id of a job or a uuid. ConstantID: by one that
+	// later deployments use again, so its age says nothing.
+	RunID, ConstantID bool
+	// Skeleton: there is neither file nor symlink in it, other than markers.
+	Skeleton      bool
+	StoragePolicy string // in force, empty if unspecified
+	ECPolicy      string // in force, empty if none
+
+	Unknown    []Misfit
+	NumUnknown int64
+}
+
+// Totals are sums over a subtree.
+type Totals = namespace.Counts
+
+// Checkpoint is a chk-N of a run.
+type Checkpoint struct {
+	N       int64
+	Dir     namespace.Dir
+	INodeID uint64
+	MTimeMs int64 // of the directory itself
+
+	Metadata   *File
+	InProgress []File // `_metadata` files that were never finished
+	Totals     Totals
+	Times      Times
+
+	Flags                Flags
+	OpenFiles            int64
+	Marked, MarkedInside bool
+}
+
+// Complete tells whether the checkpoint can be complete: it has a `_metadata`
+// that is closed and not empty. Whether the files are there that belong to it,
+// only its contents tell, and no image has those.
+func (c *Checkpoint) Complete() bool { return c.Metadata.complete() }
+
+// Complete is the same of a savepoint.
+func (u *Unit) Complete() bool { return u.Metadata.complete() }
+
+// File is a file.
+type File struct {
+	Name    string
+	INodeID uint64
+	Length  int64 // bytes
+	MTimeMs int64
+	Open    bool // under construction
+}
+
+func (f *File) complete() bool { return f != nil && f.Length > 0 && !f.Open }
+
+// Area is a directory in a run that several checkpoints use.
+type Area struct {
+	Dir     namespace.Dir
+	INodeID uint64
+	Totals  Totals
+	// Directories in it, of file merging and of ForSt operators.
+	Merged, ForSt int64
+}
+
+// Exists tells whether the directory is there.
+func (a *Area) Exists() bool { return a.Dir != namespace.NoDir }
+
+// Place tells what in a unit a time is of.
+type Place uint8
+
+// The places.
+const (
+	NoPlace         Place = iota
+	MetadataPlace         // a `_metadata`
+	CheckpointPlace       // in a chk-N
+	SharedPlace           // in shared
+	TaskownedPlace        // in taskowned
+	ChangelogPlace        // in dstl
+	FilePlace             // any other file or symlink in the unit
+	DirectoryPlace        // a directory, that of the unit excepted
+	UnitPlace             // the directory of the unit
+	numPlaces       = iota
+)
+
+// String gives the name, such as taskowned.
+func (p Place) String() string {
+	return [numPlaces]string{"none", "metadata", "checkpoint", "shared", "taskowned", "changelog", "file", "directory", "unit"}[min(p, UnitPlace)]
+}
+
+// Stamp is a time in milliseconds since 1970, and what it is of; NoPlace if
+// there is none.
+type Stamp struct {
+	Ms    int64
+	Place Place
+}
+
+// later takes over another time if it is newer. Of two that are equal the lower
+// place counts, so that the order does not matter.
+func (s *Stamp) later(ms int64, p Place) {
+	if p != NoPlace && (s.Place == NoPlace || ms > s.Ms || ms == s.Ms && p < s.Place) {
+		*s = Stamp{ms, p}
+	}
+}
+
+// Times are those of a whole subtree. Marker files are in none of them.
+type Times struct {
+	// Newest and Oldest mtime of anything, directories included. They can be 0,
+	// negative or in the future: such an age is unknown.
+	Newest   Stamp
+	OldestMs int64
+	// Rank is Newest without directories that hold a marker file: whoever put it
+	// there moved their mtime. None if nothing else is left.
+	Rank Stamp
+	// UnknownMTimes is the number of mtimes that are 0 or negative.
+	UnknownMTimes int64
+	// NewestMetadataMs is the newest mtime of a `_metadata` of those that can be
+	// complete; 0 if there is none: HasMetadata.
+	NewestMetadataMs int64
+	HasMetadata      bool
+	// NewestDataATimeMs is the newest access time of a file, without what fsweep
+	// itself reads (guards); 0 if there is none.
+	NewestDataATimeMs int64
+}
+
+// Flags are properties of a directory that forbid to move it, or that change
+// what moving it does.
+type Flags struct {
+	Quota, QuotaInside                   bool // itself; a directory below
+	Snapshottable, SnapshottableInside   bool
+	SnapshotsInside                      bool // itself or a directory below has snapshots
+	SnapshotsAbove                       bool // a directory above has
+	EncryptionZone, EncryptionZoneInside bool // the root of a zone: itself; a directory below
+	Encrypted                            bool // in a zone
+}
+
+// Guard is a file that can refer to state anywhere.
+type Guard struct {
+	Kind     GuardKind
+	Path     []byte
+	Parent   namespace.Dir
+	ParentID uint64
+	INodeID  uint64
+	Length   int64 // bytes
+	MTimeMs  int64
+	Owner    string
+	Open     bool // under construction
+}
+
+// Where tells where a directory is: in which root, and if in a unit and a
+// checkpoint, in which. All are nil if it is below no root. A directory in two
+// roots is in the inner one.
+func (d *Discovery) Where(dir namespace.Dir) (*Root, *Unit, *Checkpoint) {
+	x := d.index
+	i := x.at(dir)
+	if i == noNode {
+		return nil, nil, nil
+	}
+	n := &x.nodes[i]
+	var u *Unit
+	var c *Checkpoint
+	if n.unit >= 0 {
+		u = x.units[n.unit]
+	}
+	if n.checkpoint >= 0 {
+		c = x.checkpoints[n.checkpoint]
+	}
+	return x.roots[n.root], u, c
+}
+
+// Subdirectories gives the directories in one that is a root or below one, by
+// name.
+func (d *Discovery) Subdirectories(dir namespace.Dir) iter.Seq[namespace.Dir] {
+	return func(yield func(namespace.Dir) bool) {
+		i := d.index.at(dir)
+		if i == noNode {
+			return
+		}
+		for _, c := range d.index.children(i) {
+			if !yield(d.index.nodes[c].dir) {
+				return
+			}
+		}
+	}
+}
