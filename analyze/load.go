@@ -44,7 +44,7 @@ func Load(ctx context.Context, im *fsimage.Image, o Options) (*Report, *namespac
 	r.StoragePolicy = storagePolicies(t)
 	r.ErasureCoding = ecRows(t, sums.ec, r.Totals)
 	r.OpenFiles = openFiles(t, o.Top)
-	if r.Top, err = topDirectories(ctx, t, o.Top); err != nil {
+	if r.Top, err = topDirectories(ctx, t, o.Top, o.Workers); err != nil {
 		return nil, nil, err
 	}
 	r.Findings = Findings(o.Image, t, r.Quotas)

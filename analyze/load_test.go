@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -160,4 +161,26 @@ func TestCharge(t *testing.T) {
 	if p, ok := c.Percent(); !ok || p != 150 || c.Left() != -10 {
 		t.Errorf("%v %v %v", p, ok, c.Left())
 	}
+}
+
+// TestParallel: an error and a panic of any goroutine reach the caller.
+func TestParallel(t *testing.T) {
+	if err := parallel(3, func(int) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	bad := errors.New("bad")
+	if err := parallel(3, func(i int) error { return map[int]error{1: bad}[i] }); !errors.Is(err, bad) {
+		t.Errorf("got %v", err)
+	}
+	defer func() {
+		if v := recover(); v != "bug" {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	_ = parallel(3, func(i int) error {
+		if i == 2 {
+			panic("bug")
+		}
+		return nil
+	})
 }

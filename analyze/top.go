@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"iter"
 	"slices"
+	"sync"
 
 	"fsweep/analyze/namespace"
+	"fsweep/fsimage"
 )
 
 // ranked is a directory and the figure that it is ranked by.
@@ -54,22 +57,71 @@ func (t *topN) offer(r ranked) {
 	}
 }
 
-func topDirectories(ctx context.Context, t *namespace.Tree, n int) (TopDirectories, error) {
-	bySpace, byINodes, byChildren := topN{n: n}, topN{n: n}, topN{n: n}
+// top is the lists while directories are gone through.
+type top struct{ bySpace, byINodes, byChildren topN }
+
+func topDirectories(ctx context.Context, t *namespace.Tree, n, workers int) (TopDirectories, error) {
+	parts := make([]fsimage.Apart[top], workers)
+	err := parallel(workers, func(i int) error {
+		p := &parts[i].V
+		p.bySpace.n, p.byINodes.n, p.byChildren.n = n, n, n
+		return p.offerAll(ctx, t, t.DirsIn(i, workers))
+	})
+	if err != nil {
+		return TopDirectories{}, err
+	}
+	all := &parts[0].V
+	for i := range parts[1:] {
+		p := &parts[i+1].V
+		all.bySpace.merge(&p.bySpace)
+		all.byINodes.merge(&p.byINodes)
+		all.byChildren.merge(&p.byChildren)
+	}
+	return TopDirectories{all.bySpace.rows(t), all.byINodes.rows(t), all.byChildren.rows(t)}, nil
+}
+
+// parallel calls fn with 0 to n-1, each on a goroutine, and gives one of the
+// errors. A panic goes on in the caller's goroutine, where it can be recovered.
+func parallel(n int, fn func(i int) error) error {
+	errs, bugs := make([]error, n), make([]any, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			defer func() { bugs[i] = recover() }()
+			errs[i] = fn(i)
+		})
+	}
+	wg.Wait()
+	for _, bug := range bugs {
+		if bug != nil {
+			panic(bug)
+		}
+	}
+	return cmp.Or(errs...)
+}
+
+func (p *top) offerAll(ctx context.Context, t *namespace.Tree, dirs iter.Seq[namespace.Dir]) error {
 	done := 0
-	for d := range t.Dirs() {
+	for d := range dirs {
 		if done++; done%4096 == 0 && ctx.Err() != nil {
-			return TopDirectories{}, ctx.Err()
+			return ctx.Err()
 		}
 		if d == t.Root() {
 			continue
 		}
-		s, id := t.Summary(d), t.ID(d)
-		bySpace.offer(ranked{d, id, s.Space})
-		byINodes.offer(ranked{d, id, s.Directories + s.Files + s.Symlinks})
-		byChildren.offer(ranked{d, id, t.ChildCount(d)})
+		space, inodes := t.Size(d)
+		id := t.ID(d)
+		p.bySpace.offer(ranked{d, id, space})
+		p.byINodes.offer(ranked{d, id, inodes})
+		p.byChildren.offer(ranked{d, id, t.ChildCount(d)})
 	}
-	return TopDirectories{bySpace.rows(t), byINodes.rows(t), byChildren.rows(t)}, nil
+	return nil
+}
+
+func (t *topN) merge(o *topN) {
+	for _, r := range o.all {
+		t.offer(r)
+	}
 }
 
 func (t *topN) rows(tree *namespace.Tree) []DirRow {

@@ -144,9 +144,13 @@ func (t *Tree) Group(d Dir) string { return t.GroupName(*t.permission.at(d)) }
 func (t *Tree) Live(d Dir) bool { return *t.state.at(d)&stateLive != 0 }
 
 // Dirs gives all live directories, in an order without meaning.
-func (t *Tree) Dirs() iter.Seq[Dir] {
+func (t *Tree) Dirs() iter.Seq[Dir] { return t.DirsIn(0, 1) }
+
+// DirsIn gives one of so many parts of about the same size of [Tree.Dirs].
+func (t *Tree) DirsIn(part, parts int) iter.Seq[Dir] {
+	first, end := t.NumDirs()*part/parts, t.NumDirs()*(part+1)/parts
 	return func(yield func(Dir) bool) {
-		for d := range Dir(t.NumDirs()) {
+		for d := Dir(first); d < Dir(end); d++ {
 			// A list of children whose directory has no record is no directory.
 			if t.Live(d) && t.attr.at(d).flags&flagRecord != 0 && !yield(d) {
 				return
@@ -211,6 +215,17 @@ func (t *Tree) Summary(d Dir) Summary {
 	}
 	s.Counts = v.counts()
 	return s
+}
+
+// Size is the space in bytes and the number of inodes of [Tree.Summary], for who
+// compares many directories.
+func (t *Tree) Size(d Dir) (space, inodes int64) {
+	if len(t.held) > 0 || t.types != nil {
+		s := t.Summary(d)
+		return s.Space, s.Directories + s.Files + s.Symlinks
+	}
+	s := t.sums.at(d)
+	return s.space, int64(*t.dirs.at(d)) + int64(s.files) + int64(s.symlinks)
 }
 
 // StoragePolicy is the name of the storage policy in force in d, empty if

@@ -43,6 +43,9 @@ func openImage(name string, noVerify bool) (*image, error) {
 		return nil, imageHint(err)
 	}
 	im.File = f
+	if diffs, _ := f.Section(fsimage.SectionSnapshotDiff); diffs.Length < f.Size()/100 {
+		limitGarbage(littleGarbage)
+	}
 	return im, nil
 }
 
