@@ -43,7 +43,11 @@ var rules = map[string]rule{
 	"proto/fsimage":   {forbid: offline, modules: []string{protobuf}},
 	"proto/flinkmeta": {forbid: offline, modules: []string{}},
 	"proto/planfile":  {forbid: offline, modules: []string{}},
-	"analyze/cleanup": {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
+	"analyze/cleanup": {
+		own:     []string{"analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
+		forbid:  offline,
+		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
+	},
 	"fsimage": {
 		own:     []string{"proto/fsimage"},
 		forbid:  append([]string{"log/slog"}, offline...),

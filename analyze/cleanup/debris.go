@@ -1,0 +1,136 @@
+package cleanup
+
+import (
+	"fmt"
+	"slices"
+
+	"fsweep/analyze/flink"
+)
+
+// debris looks for what a kept run does not need. Nothing in a run that somebody
+// named to be kept is debris, and nothing in one without a complete checkpoint,
+// which is what tells the old from what is being written.
+func (b *decider) debris(r *RootDecision, j *JobDecision, u *UnitDecision) {
+	if u.whole || u.Unit.Kind != flink.RunUnit {
+		return
+	}
+	newest := newestComplete(u.Unit)
+	if newest == nil {
+		return
+	}
+	oldest := b.staleBelow(r.Policy, u.Unit)
+	for _, c := range slices.Backward(u.Unit.Checkpoints) {
+		switch {
+		case !c.Complete():
+			b.incomplete(r, j, u, c, newest)
+		case oldest != nil && c.N < oldest.N && b.stale(r.Policy, c, oldest):
+			b.checkpoint(j, u, c, StaleCheckpoint, Fact{Rule: StaleCheckpoint, N: c.N, Limit: oldest.N, TimeMs: c.Metadata.MTimeMs, LimitMs: staleAge(r.Policy)})
+		default:
+			b.unfinished(r, j, u, c)
+		}
+	}
+	b.sweep(r, j, u)
+}
+
+// newestComplete gives the complete checkpoint with the highest number.
+func newestComplete(u *flink.Unit) (newest *flink.Checkpoint) {
+	for _, c := range u.Checkpoints {
+		if c.Complete() && (newest == nil || c.N > newest.N) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// untouched tells whether nothing forbids to move a checkpoint, and nothing in it
+// was written or, as far as is known, read within the limit.
+func (b *decider) untouched(c *flink.Checkpoint, limit int64) bool {
+	_, unknown := b.unknownAge(&c.Times)
+	t := &c.Times
+	return !c.Marked && !c.MarkedInside && len(flagFacts(&c.Flags, c.OpenFiles)) == 0 && !unknown &&
+		b.imageMs-t.Newest.Ms > limit && (t.NewestDataATimeMs <= 0 || b.imageMs-t.NewestDataATimeMs > limit)
+}
+
+// incomplete selects a checkpoint that failed, or of which Flink removed the rest.
+// One above the newest complete may still be under way.
+func (b *decider) incomplete(r *RootDecision, j *JobDecision, u *UnitDecision, c, newest *flink.Checkpoint) {
+	grace := ms(r.Policy.IncompleteCheckpoints.OlderThan)
+	empty := c.Metadata == nil || c.Metadata.Length == 0 && !c.Metadata.Open
+	if empty && c.N < newest.N && b.untouched(c, grace) {
+		b.checkpoint(j, u, c, IncompleteCheckpoint, Fact{Rule: IncompleteCheckpoint, N: c.N, Limit: newest.N, TimeMs: c.Times.Newest.Ms, Place: c.Times.Newest.Place, LimitMs: grace})
+	}
+}
+
+func (b *decider) checkpoint(j *JobDecision, u *UnitDecision, c *flink.Checkpoint, rule Rule, f Fact) {
+	item := u.item(j, CheckpointItem, rule, checkpointPath(u, c))
+	item.INodeID, item.ParentID, item.Facts = c.INodeID, u.Unit.INodeID, []Fact{f}
+	item.Conditional = rule == StaleCheckpoint
+	item.size(&c.Totals)
+	u.Items = append(u.Items, item)
+}
+
+func checkpointPath(u *UnitDecision, c *flink.Checkpoint) Path {
+	return u.Path + Path(fmt.Sprintf("/chk-%d", c.N))
+}
+
+// unfinished selects files that were to become the `_metadata` of a checkpoint
+// which has one.
+func (b *decider) unfinished(r *RootDecision, j *JobDecision, u *UnitDecision, c *flink.Checkpoint) {
+	grace := ms(r.Policy.IncompleteCheckpoints.OlderThan)
+	read := c.Times.NewestDataATimeMs
+	if c.Marked || c.MarkedInside || read > 0 && b.imageMs-read <= grace {
+		return
+	}
+	for _, f := range c.InProgress {
+		if f.Open || f.MTimeMs <= 0 || f.MTimeMs > b.imageMs || b.imageMs-f.MTimeMs <= grace {
+			continue
+		}
+		item := u.item(j, FileItem, UnfinishedMetadata, checkpointPath(u, c)+Path("/"+f.Name))
+		item.INodeID, item.ParentID, item.Inodes, item.Bytes = f.INodeID, c.INodeID, 1, f.Length
+		item.Facts = []Fact{{Rule: UnfinishedMetadata, TimeMs: f.MTimeMs, LimitMs: grace}}
+		u.Items = append(u.Items, item)
+	}
+}
+
+// staleBelow gives the oldest of the complete checkpoints that are kept by number;
+// nil if there is no rule, or none beyond.
+func (b *decider) staleBelow(policy *Root, u *flink.Unit) *flink.Checkpoint {
+	if policy.StaleCheckpoints == nil {
+		return nil
+	}
+	left := max(int64(policy.StaleCheckpoints.KeepNewest), 1)
+	for _, c := range slices.Backward(u.Checkpoints) {
+		if c.Complete() {
+			if left--; left == 0 {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// staleAge: min_age narrows this rule too.
+func staleAge(policy *Root) int64 { return ms(max(policy.StaleCheckpoints.OlderThan, policy.MinAge)) }
+
+// stale tells whether a checkpoint is as old as its number says. Where numbers and
+// times do not agree, another deployment may have begun to count again.
+func (b *decider) stale(policy *Root, c, oldest *flink.Checkpoint) bool {
+	return c.Metadata.MTimeMs <= oldest.Metadata.MTimeMs && b.untouched(c, staleAge(policy))
+}
+
+// sweep names the directories whose files may be unreferenced.
+func (b *decider) sweep(r *RootDecision, j *JobDecision, u *UnitDecision) {
+	rule := r.Policy.UnreferencedShared
+	if rule == nil {
+		return
+	}
+	before := b.imageMs - ms(max(rule.OlderThan, r.Policy.MinAge))
+	for _, a := range []struct {
+		name string
+		area *flink.Area
+	}{{"/shared", &u.Unit.Shared}, {"/taskowned", &u.Unit.Taskowned}} {
+		if a.area.INodeID != 0 && a.area.Totals.Files > 0 && before > 0 {
+			b.out.Sweeps = append(b.out.Sweeps, &Sweep{Root: r, Job: j, Unit: u, Path: u.Path + Path(a.name), INodeID: a.area.INodeID, Rule: UnreferencedFile, BeforeMs: before})
+		}
+	}
+}

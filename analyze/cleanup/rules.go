@@ -1,0 +1,142 @@
+package cleanup
+
+import "fsweep/analyze/flink"
+
+// Rule is why something is kept, selected, deferred or not planned. The texts are
+// stable.
+type Rule string
+
+// Rules that stop a root.
+const (
+	Misfits          Rule = "misfits"            // N of them; Path and Text: the first
+	NoLiveList       Rule = "no_live_list"       // the layout needs one
+	NoConfigMaps     Rule = "no_configmaps"      // the layout needs a live list with ConfigMaps
+	TieStops         Rule = "on_tie_stop"        // TimeMs twice among the newest of the job Text
+	OtherRootStopped Rule = "other_root_stopped" // Path, and preflight is all
+)
+
+// Rules that keep a unit with all that is in it.
+const (
+	RootStopped   Rule = "root_stopped"  // Text: the first reason
+	UnknownEntry  Rule = "unknown_entry" // N in the job or, not grouped, in the unit; Path: the first
+	JobExcluded   Rule = "excluded"
+	NotSelected   Rule = "not_selected"
+	Marked        Rule = "marked"                // Path: what the marker keeps, or below it
+	Protected     Rule = "protected"             // Path
+	HoldsRoot     Rule = "holds_root"            // Path: of another root
+	Pinned        Rule = "pinned"                // Path
+	Live          Rule = "live"                  // Text: the id or cluster
+	ConstantID    Rule = "constant_id"           // one that ends in 16 zeros
+	SeenLive      Rule = "seen_live_before"      // Text: the id
+	MayBeRestored Rule = "may_be_restoring_from" // Path: of a run without a complete checkpoint that lives or is younger than LimitMs
+)
+
+// Rules that keep a unit, though debris in it may go.
+const (
+	QuotaDirectory    Rule = "quota_directory" // itself or below
+	Snapshottable     Rule = "snapshottable"   // itself or below
+	EncryptionZone    Rule = "encryption_zone" // itself or below
+	OpenFile          Rule = "open_file"       // N
+	UnknownAge        Rule = "unknown_age"     // TimeMs: in the future; or N mtimes that are 0 or negative
+	NewestByMetadata  Rule = "newest_by_metadata"
+	NewestBySubtree   Rule = "newest_by_subtree" // TimeMs, Place
+	EqualNewest       Rule = "equal_newest"      // as new as the last of those that are kept
+	NewestComplete    Rule = "newest_complete"   // TimeMs: of its `_metadata`
+	NewerThanComplete Rule = "newer_than_complete"
+	NothingComplete   Rule = "nothing_complete" // in the job, and it is no skeleton
+	WithinKeepWithin  Rule = "keep_within"      // TimeMs, LimitMs
+	WithinMinAge      Rule = "min_age"          // TimeMs, LimitMs
+	Accessed          Rule = "accessed"         // TimeMs, LimitMs: data was read
+	RunNotKnownDead   Rule = "run_not_known_dead"
+	NoRunID           Rule = "no_run_id" // the name is no id, so no live list can have it
+)
+
+// Rules that select.
+const (
+	BeyondKeep           Rule = "beyond_keep"           // a run or savepoint
+	EmptySkeleton        Rule = "empty_skeleton"        // a unit without files
+	NotLive              Rule = "not_live"              // a run or cluster that no live list has
+	RunDead              Rule = "run_dead"              // a savepoint that is not grouped
+	OldChild             Rule = "old_child"             //
+	IncompleteCheckpoint Rule = "incomplete_checkpoint" // N below that of the newest complete one
+	UnfinishedMetadata   Rule = "unfinished_metadata"   // a file beside a complete `_metadata`
+	StaleCheckpoint      Rule = "stale_checkpoint"      // opt-in
+	UnreferencedFile     Rule = "unreferenced_shared"   // opt-in
+)
+
+// Rules that defer.
+const (
+	BeltItems        Rule = "max_items"
+	BeltInodesMove   Rule = "max_inodes_per_move"
+	BeltInodes       Rule = "max_inodes"
+	BeltBytes        Rule = "max_bytes"
+	BeltPercent      Rule = "max_percent_of_root"
+	NewerDeferred    Rule = "newer_deferred"      // Path: a newer run of the job
+	EarlierPartStays Rule = "other_part_deferred" // Path: a part that must go before
+)
+
+// Rules that are no decision, but say what a decision looked at.
+const (
+	TimeOfMetadata Rule = "metadata_mtime"
+	TimeOfSubtree  Rule = "subtree_mtime"
+	TimeOfAccess   Rule = "data_atime"
+)
+
+// Fact is a rule with what it saw. Which fields it has stands with the rule; times
+// are those of the image in milliseconds since 1970.
+type Fact struct {
+	Rule    Rule
+	TimeMs  int64
+	Place   flink.Place // what TimeMs is of
+	LimitMs int64       // a length of time
+	N       int64       // a number, a position from 1 on
+	Limit   int64       // of N
+	Path    Path
+	Text    string
+}
+
+// Kind is what an item is, which says how deep below its root it may stand.
+type Kind string
+
+// The kinds of items.
+const (
+	UnitItem       Kind = "unit"       // where units of the layout are
+	CheckpointItem Kind = "checkpoint" // RUN/chk-N
+	// FileItem is a file in RUN/chk-N, RUN/shared or RUN/taskowned or, with SplitOf,
+	// one of the directories shared and taskowned.
+	FileItem  Kind = "file"
+	ChildItem Kind = "child" // right below a root of layout children
+)
+
+// Item is something that may be moved as a whole.
+type Item struct {
+	Kind     Kind
+	Rule     Rule
+	Path     Path
+	INodeID  uint64
+	ParentID uint64
+	// SplitOf is the inode id of the run of which this is a part; 0: of none.
+	SplitOf uint64
+	Root    *RootDecision
+	Job     *JobDecision
+	Unit    *UnitDecision // that it is, or lies in
+
+	Inodes, Bytes       int64
+	Facts               []Fact
+	NeedsReferenceProof bool
+	Conditional         bool // by an opt-in rule
+	Deferred            []Fact
+}
+
+// Sweep is a directory of a kept run whose files are candidates, each by itself,
+// if they are older than the policy wants and no guard refers to them. Discovery
+// does not know files.
+type Sweep struct {
+	Root     *RootDecision
+	Job      *JobDecision
+	Unit     *UnitDecision
+	Path     Path
+	INodeID  uint64
+	Rule     Rule
+	BeforeMs int64 // mtime and atime of a file must be before, and mtime above 0
+}
