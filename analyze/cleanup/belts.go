@@ -6,33 +6,38 @@ import (
 	"fsweep/analyze/flink"
 )
 
-// belt counts what one run would do.
-type belt struct {
-	limits               *Belts
-	items, inodes, bytes int64
-}
+// belt counts what one run of the executor would do.
+type belt struct{ items, inodes, bytes int64 }
 
 // share is how many inodes of a root may go.
 type share struct{ used, limit int64 }
 
+// tally is what all items together would do.
+type tally struct {
+	limits *Belts
+	modes  map[bool]*belt // by whether the root may be executed
+	roots  map[*RootDecision]*share
+}
+
 // belts brings the items into their order and keeps back what is too much. What is
 // only observed does not use up what may be executed.
 func (b *decider) belts() {
-	counts := map[bool]*belt{true: {limits: &b.p.Belts}, false: {limits: &b.p.Belts}}
+	c := &tally{limits: &b.p.Belts, modes: map[bool]*belt{true: {}, false: {}}, roots: map[*RootDecision]*share{}}
+	b.out.tally = c
 	for _, r := range b.out.Roots {
 		t := &r.Root.Totals
 		// Division first would round a small root to nothing, and inodes are too few to
 		// overflow.
-		part := share{limit: (t.Directories + t.Files + t.Symlinks) * int64(b.p.Belts.MaxPercentOfRoot) / 100}
+		c.roots[r] = &share{limit: (t.Directories + t.Files + t.Symlinks) * int64(c.limits.MaxPercentOfRoot) / 100}
 		for _, j := range r.Jobs {
-			b.fasten(counts[r.Executable], j, &part)
+			b.fasten(c, j)
 		}
 	}
 }
 
 // fasten admits or defers the items of a job, newest first. Behind a unit that is
 // deferred its older ones stay too: it may still refer to them.
-func (b *decider) fasten(c *belt, j *JobDecision, root *share) {
+func (b *decider) fasten(c *tally, j *JobDecision) {
 	var newer Path
 	for _, u := range j.Units {
 		if u.Verdict == Candidate {
@@ -47,7 +52,7 @@ func (b *decider) fasten(c *belt, j *JobDecision, root *share) {
 			case part != "":
 				item.Deferred = []Fact{{Rule: EarlierPartStays, Path: part}}
 			default:
-				item.Deferred = c.admit(item, root)
+				item.Deferred = c.admit(item)
 			}
 			if len(item.Deferred) == 0 {
 				b.out.Items = append(b.out.Items, item)
@@ -65,21 +70,22 @@ func (b *decider) fasten(c *belt, j *JobDecision, root *share) {
 }
 
 // admit gives all reasons why an item is too much, or counts it.
-func (c *belt) admit(item *Item, root *share) (reasons []Fact) {
+func (c *tally) admit(item *Item) (reasons []Fact) {
+	sum, root := c.modes[item.Root.Executable], c.roots[item.Root]
 	over := func(rule Rule, value, limit int64) {
 		if value > limit {
 			reasons = append(reasons, Fact{Rule: rule, N: value, Limit: limit})
 		}
 	}
-	over(BeltItems, c.items+1, int64(c.limits.MaxItems))
+	over(BeltItems, sum.items+1, int64(c.limits.MaxItems))
 	over(BeltInodesMove, item.Inodes, int64(c.limits.MaxInodesPerMove))
-	over(BeltInodes, c.inodes+item.Inodes, int64(c.limits.MaxInodes))
+	over(BeltInodes, sum.inodes+item.Inodes, int64(c.limits.MaxInodes))
 	over(BeltPercent, root.used+item.Inodes, root.limit)
 	if c.limits.MaxBytes > 0 {
-		over(BeltBytes, c.bytes+item.Bytes, int64(c.limits.MaxBytes))
+		over(BeltBytes, sum.bytes+item.Bytes, int64(c.limits.MaxBytes))
 	}
 	if len(reasons) == 0 {
-		c.items, c.inodes, c.bytes = c.items+1, c.inodes+item.Inodes, c.bytes+item.Bytes
+		sum.items, sum.inodes, sum.bytes = sum.items+1, sum.inodes+item.Inodes, sum.bytes+item.Bytes
 		root.used += item.Inodes
 	}
 	return reasons

@@ -134,3 +134,21 @@ func (b *decider) sweep(r *RootDecision, j *JobDecision, u *UnitDecision) {
 		}
 	}
 }
+
+// File makes an item of a file in the directory of a sweep, at any depth, and holds
+// it against the belts, which count on from where [Decide] stopped. The item is in
+// no list of d: there may be more of them than memory. It is nil if the file is open,
+// too young, of unknown age or was read lately. path is below s.Path.
+//
+// What is admitted depends on the order of calls, which is the caller's to fix. One
+// goroutine at a time.
+func (d *Decision) File(s *Sweep, path Path, parentID uint64, f flink.File, atimeMs int64) *Item {
+	if !s.Path.Holds(path) || path == s.Path || f.Open || f.MTimeMs <= 0 || f.MTimeMs >= s.BeforeMs || atimeMs >= s.BeforeMs {
+		return nil
+	}
+	item := s.Unit.item(s.Job, FileItem, s.Rule, path)
+	item.INodeID, item.ParentID, item.Inodes, item.Bytes, item.Conditional = f.INodeID, parentID, 1, f.Length, true
+	item.Facts = []Fact{{Rule: s.Rule, TimeMs: f.MTimeMs}, {Rule: TimeOfAccess, TimeMs: atimeMs}}
+	item.Deferred = d.tally.admit(item)
+	return item
+}

@@ -43,6 +43,7 @@ func TestDebrisSentences(t *testing.T) {
 		{"_metadata.inprogress leftovers", kept(chk(6, 2, true, leftover(3, false))), []string{"file " + r + "/chk-6/._metadata.inprogress.1"}},
 		{"not one that is open", kept(chk(6, 2, true, leftover(3, true))), nil},
 		{"not one that is young", kept(chk(6, 2, true, leftover(2, false))), nil},
+		{"not one beside data that was read within the grace", kept(chk(6, 2, true, leftover(3, false), func(c *flink.Checkpoint) { c.Times.NewestDataATimeMs = days(1) })), nil},
 		{"one in debris goes with it", kept(chk(5, 3, false, leftover(3, false))), []string{"checkpoint " + r + "/chk-5"}},
 		{"a run that goes as a whole has no debris", root(JobRun, job("j", run(idA, 1), run(idB, 20, chk(5, 30, false)))), []string{"unit j/" + idB}},
 		{"stale checkpoints are opt-in", kept(chk(5, 30, true), chk(6, 20, true)), nil},
@@ -79,6 +80,36 @@ func TestUnreferencedShared(t *testing.T) {
 	d := w.decide(t)
 	if len(d.Sweeps) != 1 || d.Sweeps[0].Path != "/r/j/"+idA+"/shared" || d.Sweeps[0].BeforeMs != days(6) || d.Sweeps[0].INodeID != 9 {
 		t.Errorf("%+v", d.Sweeps)
+	}
+}
+
+// TestSweptFiles: each file counts by itself, and on from what was decided.
+func TestSweptFiles(t *testing.T) {
+	t.Parallel()
+	shared := func(u *flink.Unit) { u.Shared = flink.Area{INodeID: 9, Totals: flink.Totals{Files: 3}} }
+	w := root(JobRun, job("j", run(idA, 1, shared), run(idB, 20)))
+	w.root().UnreferencedShared = &UnreferencedShared{24 * hour}
+	w.p.Belts.MaxItems = 2
+	d := w.decide(t)
+	s := d.Sweeps[0]
+	old := flink.File{INodeID: 5, Length: 3, MTimeMs: days(7)}
+	for says, i := range map[string]*Item{
+		"open":        d.File(s, s.Path+"/f", 9, flink.File{MTimeMs: days(7), Open: true}, 0),
+		"young":       d.File(s, s.Path+"/f", 9, flink.File{MTimeMs: days(6)}, 0),
+		"unknown age": d.File(s, s.Path+"/f", 9, flink.File{}, 0),
+		"read":        d.File(s, s.Path+"/f", 9, old, days(1)),
+		"elsewhere":   d.File(s, s.Path+"x/f", 9, old, 0),
+		"itself":      d.File(s, s.Path, 9, old, 0),
+	} {
+		if i != nil {
+			t.Error(says)
+		}
+	}
+	if i := d.File(s, s.Path+"/op/f", 8, old, days(7)); i == nil || !i.Conditional || !i.NeedsReferenceProof || i.Kind != FileItem || i.INodeID != 5 || i.ParentID != 8 || i.Bytes != 3 || len(i.Deferred) != 0 {
+		t.Errorf("%+v", i)
+	}
+	if i := d.File(s, s.Path+"/op/g", 8, old, days(7)); i == nil || len(i.Deferred) != 1 || i.Deferred[0] != (Fact{Rule: BeltItems, N: 3, Limit: 2}) {
+		t.Errorf("%+v", i)
 	}
 }
 

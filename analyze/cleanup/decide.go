@@ -52,8 +52,8 @@ const (
 // String gives keep or candidate.
 func (v Verdict) String() string { return [...]string{"keep", "candidate"}[min(v, Candidate)] }
 
-// Decision says of every unit whether it stays, and why. It is not changed any
-// more.
+// Decision says of every unit whether it stays, and why. Only [Decision.File]
+// changes it.
 type Decision struct {
 	Roots []*RootDecision // by path
 
@@ -62,6 +62,8 @@ type Decision struct {
 	Items, Deferred []*Item
 	// Sweeps are directories whose files may become items too, by an opt-in rule.
 	Sweeps []*Sweep
+
+	tally *tally
 }
 
 // RootDecision is what was decided in a root.

@@ -227,9 +227,17 @@ func TestInputsThatDecideNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w := root(JobRun).with(lives())
-	w.in.PreviousLive = map[string]LiveCount{"k8s": {IDs: 1}, "gone": {IDs: 9}}
-	w.decide(t)
+	// 18 of 20 are a tenth less, 18 of 19 are not.
+	for before, want := range map[int]bool{18: true, 19: true, 20: false, 30: false} {
+		w := root(JobRun).with(lives())
+		for i := range 17 {
+			w.in.Live[0].IDs = append(w.in.Live[0].IDs, fmt.Sprintf("%032x", i))
+		}
+		w.in.PreviousLive = map[string]LiveCount{"k8s": {IDs: before}, "gone": {IDs: 9}}
+		if _, err := Decide(w.d, w.p, w.in); (err == nil) != want {
+			t.Errorf("18 ids after %d: %v", before, err)
+		}
+	}
 }
 
 // TestLayoutNames: the names of layouts are those of analyze/flink.
@@ -254,4 +262,12 @@ func (w *world) shuffle(r *rand.Rand) {
 			r.Shuffle(len(j.Units), func(a, b int) { j.Units[a], j.Units[b] = j.Units[b], j.Units[a] })
 		}
 	}
+}
+
+func sorted(list []string) map[string]bool {
+	set := map[string]bool{}
+	for _, s := range list {
+		set[s] = true
+	}
+	return set
 }

@@ -33,6 +33,9 @@ func TestKeepSentences(t *testing.T) {
 		{"marker files never rank", root(JobRun, job("j", run(idA, 10), run(idB, 20, unitMarked, func(u *flink.Unit) { u.Times.Newest.Ms = days(7) }), run(idC, 30))), map[string]string{
 			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "marked newer_than_complete", "j/" + idC: beyond,
 		}},
+		{"a unit of which only marked directories are left takes no place", root(JobRun, job("j", run(idA, 10), run(idB, 20, unitMarked, func(u *flink.Unit) { u.Times.Rank = flink.Stamp{Ms: days(7)} }))), map[string]string{
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "marked",
+		}},
 		{"keep is per job, never across jobs", root(JobRun, job("j", run(idA, 10)), job("k", run(idB, 200), run(idC, 300))), map[string]string{
 			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "k/" + idB: "newest_by_metadata newest_by_subtree newest_complete", "k/" + idC: beyond,
 		}},
@@ -112,6 +115,10 @@ func TestNamedSentences(t *testing.T) {
 		{"a protected path is never in an item", two().with(protect("/r/j/" + idB + "/shared/x")), want("protected")},
 		{"a protected path is never above an item", two().with(protect("/r/j")), both("protected")},
 		{"the lock directory and hold paths are protected", two().with(func(w *world) { w.p.HoldPaths = []Path{"/r/j/" + idB + "/HOLD"} }), want("protected")},
+		{"another root is never in an item", two().with(func(w *world) {
+			second(w)
+			w.p.Roots[1].Path, w.d.Roots[1].Path = "/r/j/"+idB+"/s", []byte("/r/j/"+idB+"/s")
+		}), want("holds_root")},
 		{"keep markers on the item", two(func(u *flink.Unit) { u.Marked = true }), want("marked")},
 		{"keep markers on the job", root(JobRun, edited(job("j", run(idA, 10), run(idB, 20)), func(j *flink.Job) { j.Marked = true })), both("marked")},
 		{"keep markers on the root", two().with(func(w *world) { w.d.Roots[0].Marked = true }), both("marked")},
