@@ -42,7 +42,8 @@ var (
 var rules = map[string]rule{
 	"proto/fsimage":   {forbid: offline, modules: []string{protobuf}},
 	"proto/flinkmeta": {forbid: offline, modules: []string{}},
-	"proto/planfile":  {forbid: offline, modules: []string{}},
+	"proto/pathtext":  {forbid: offline, modules: []string{}},
+	"proto/planfile":  {own: []string{"proto/pathtext"}, forbid: offline, modules: []string{}},
 	"analyze/cleanup": {
 		own:     []string{"analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
 		forbid:  offline,
@@ -58,11 +59,11 @@ var rules = map[string]rule{
 	"analyze/namespace":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
-	"reports":                      {own: []string{"analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
+	"reports":                      {own: []string{"proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
 		own: []string{
-			"cmd/internal/cli", "reports", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"cmd/internal/cli", "reports", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
 		},
 		forbid: program,
 	},

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"strconv"
 	"unicode/utf8"
+
+	"fsweep/proto/pathtext"
 )
 
 // number codes a signed integer that is always there.
@@ -186,7 +188,7 @@ func (c *coder) bytes(name string, v *string, optional, repeats bool) {
 		c.value(*v)
 		return
 	}
-	c.scratch = appendEscaped(c.scratch[:0], *v)
+	c.scratch = pathtext.Append(c.scratch[:0], *v)
 	c.b = appendString(c.b, string(c.scratch))
 	c.suffixed(name, "_b64", true, false)
 	c.b = append(appendBase64(append(c.b, '"'), *v), '"')
@@ -200,7 +202,7 @@ func (c *coder) readBase64(shown string) string {
 		return ""
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	un, ok := unescaped(shown)
+	un, ok := pathtext.Parse(shown)
 	switch {
 	case err != nil:
 		c.p = from
@@ -208,7 +210,7 @@ func (c *coder) readBase64(shown string) string {
 	case utf8.Valid(b):
 		c.p = from
 		c.fail("Base64 of a name that is UTF-8")
-	case !ok || un != string(b):
+	case !ok || string(un) != string(b):
 		c.p = from
 		c.fail("Base64 of another name than the one shown, %q", shown)
 	}

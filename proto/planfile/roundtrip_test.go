@@ -2,7 +2,6 @@ package planfile
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -134,36 +133,6 @@ func TestRoundTrip(t *testing.T) {
 		}
 		if again, _, err := got.tryWrite(); err != nil || !bytes.Equal(again, b) {
 			t.Fatal("written again, the bytes differ", err)
-		}
-	})
-}
-
-// TestEscaped: the form for people gives the bytes back, and is that of the
-// inventory.
-func TestEscaped(t *testing.T) {
-	t.Parallel()
-	for _, tc := range [][2]string{
-		{"/a b/c", "/a b/c"},
-		{" a ", `\x20a\x20`},
-		{"a\\b", `a\\b`},
-		{"a\n\r\t\x00\x7f", `a\n\r\t\x00\x7f`},
-		{"\xff\xfeé", `\xff\xfeé`},
-		{"\u202e\u00a0\U000e0001", `\u{202e}\u{a0}\u{e0001}`},
-		{"\xed\xa0\x80", `\xed\xa0\x80`},
-	} {
-		if got := string(appendEscaped(nil, tc[0])); got != tc[1] {
-			t.Errorf("%q: %s, want %s", tc[0], got, tc[1])
-		}
-	}
-	for _, s := range []string{`\`, `\q`, `\x`, `\x4`, `\xg0`, `\u`, `\u{`, `\u{}`, `\u{41`, `\u{110000}`, `\u{d800}`, `\u{000000000041000000}`, `\u41}`} {
-		if got, ok := unescaped(s); ok {
-			t.Errorf("%s: %q", s, got)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		if got, ok := unescaped(string(appendEscaped(nil, s))); !ok || got != s {
-			t.Fatal(fmt.Sprintf("%q", got))
 		}
 	})
 }
