@@ -23,6 +23,12 @@ func appendUint(dst []byte, v uint64) []byte {
 		return appendFirst(dst, v)
 	}
 	high, low := v/group, v%group
+	if high < 100 { // ids of blocks, above all
+		if high >= 10 {
+			dst = append(dst, '0'+byte(high/10))
+		}
+		return appendEight(append(dst, '0'+byte(high%10)), low)
+	}
 	if high < group {
 		return appendEight(appendFirst(dst, high), low)
 	}

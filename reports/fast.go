@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 
 	"fsweep/analyze/namespace"
@@ -37,19 +38,33 @@ func (f *fragment[K]) write(e *encoder, key K, makeText func()) {
 
 // fast keeps what the rows of neighbours have in common.
 type fast struct {
-	entry      *namespace.Entry // whose row it is; nil: the values stand in the row
-	known      bool
-	permission fsimage.Permission // of owner, group and mode of the row
+	entry *namespace.Entry // whose row it is; nil: the values stand in the row
 
 	dir    pathCache
-	owner  fragment[ownerKey]
+	owners [1 << ownerBits]ownerText // by a hash of the permission
 	layout fragment[layoutKey]
 	policy fragment[policyKey]
 }
 
-type ownerKey struct {
-	owner, group string
-	mode         uint16
+const ownerBits = 4
+
+// ownerText has the text of owner, group and mode. Files and directories of the
+// same owners take turns, so more than the last is kept.
+type ownerText struct {
+	known      bool
+	permission fsimage.Permission
+	format     Format
+	text       []byte
+}
+
+// owner finds the place for a permission, and tells whether its text is there.
+func (f *fast) owner(p fsimage.Permission, format Format) (*ownerText, bool) {
+	o := &f.owners[uint64(p)*0x9e3779b97f4a7c15>>(64-ownerBits)]
+	if o.known && o.permission == p && o.format == format {
+		return o, true
+	}
+	o.known, o.permission, o.format = true, p, format
+	return o, false
 }
 
 type layoutKey struct {
@@ -80,7 +95,7 @@ func (f *fast) path(e *encoder) bool {
 	if !c.known || c.of != f.entry.Parent {
 		c.set(e.format, f.entry.Parent, dir)
 	}
-	if !c.plain || !utf8.Valid(name) || e.format == CSV && !plainCSV(name) {
+	if !c.plain || !plainASCII(name) && (!utf8.Valid(name) || e.format == CSV && !plainCSV(name)) {
 		return false
 	}
 	e.field("path")
@@ -99,7 +114,7 @@ func (f *fast) path(e *encoder) bool {
 
 func (c *pathCache) set(f Format, d namespace.Dir, dir []byte) {
 	c.of, c.known = d, true
-	c.plain = utf8.Valid(dir) && (f != CSV || plainCSV(dir))
+	c.plain = plainASCII(dir) || utf8.Valid(dir) && (f != CSV || plainCSV(dir))
 	switch {
 	case !c.plain:
 	case f == CSV:
@@ -107,6 +122,26 @@ func (c *pathCache) set(f Format, d namespace.Dir, dir []byte) {
 	default:
 		c.text = appendJSONText(c.text[:0], dir)
 	}
+}
+
+// plainASCII tells whether a name is ASCII without a byte for which CSV needs quotes.
+// Eight bytes are looked at at once: nearly all names are such.
+func plainASCII(s []byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	bad := uint64(0) // the highest bit of a byte tells
+	for ; len(s) >= 8; s = s[8:] {
+		x := binary.LittleEndian.Uint64(s)
+		comma, quote, lf, cr := x^','*ones, x^'"'*ones, x^'\n'*ones, x^'\r'*ones
+		// Where a byte is zero the subtraction borrows; a borrow that goes on to the
+		// next byte only adds to what is bad already.
+		bad |= x | (comma-ones)&^comma | (quote-ones)&^quote | (lf-ones)&^lf | (cr-ones)&^cr
+	}
+	for _, c := range s {
+		if c >= utf8.RuneSelf || quotedInCSV[c] {
+			return false
+		}
+	}
+	return bad&high == 0
 }
 
 // blocks writes a list of objects; in CSV it is quoted as it goes.

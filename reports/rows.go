@@ -63,10 +63,6 @@ func (a *attributes) fill(n *namespace.Entry) {
 	a.id, a.mtimeMs, a.acl, a.xattrs = n.INode.ID, n.MTimeMs(), n.ACL(), n.XAttrs()
 	a.storagePolicy, a.ecPolicy, a.encrypted = n.StoragePolicy(), n.ECPolicy(), n.Encrypted()
 	a.fast.entry = n
-	if p := n.Permission(); !a.fast.known || p != a.fast.permission {
-		a.fast.known, a.fast.permission = true, p
-		a.owner, a.group, a.mode = n.Owner(), n.Group(), n.Mode()
-	}
 }
 
 func (a *attributes) encodePath(e *encoder) {
@@ -80,11 +76,7 @@ func (a *attributes) encodePath(e *encoder) {
 }
 
 func (a *attributes) encode(e *encoder) {
-	a.fast.owner.write(e, ownerKey{a.owner, a.group, a.mode}, func() {
-		e.string("owner", a.owner)
-		e.string("group", a.group)
-		e.mode("permission", a.mode)
-	})
+	a.encodeOwner(e)
 	e.int("mtime_ms", a.mtimeMs)
 	a.fast.policy.write(e, policyKey{a.storagePolicy, a.ecPolicy, a.encrypted}, func() {
 		e.stringIf("storage_policy", a.storagePolicy)
@@ -93,6 +85,26 @@ func (a *attributes) encode(e *encoder) {
 	})
 	e.strings("acl", a.acl)
 	e.strings("xattrs", a.xattrs)
+}
+
+// encodeOwner writes owner, group and permission.
+func (a *attributes) encodeOwner(e *encoder) {
+	n, at := a.fast.entry, len(e.buf)
+	var text *ownerText
+	if n != nil && e.format != header {
+		var ok bool
+		if text, ok = a.fast.owner(n.Permission(), e.format); ok {
+			e.buf = append(e.buf, text.text...)
+			return
+		}
+		a.owner, a.group, a.mode = n.Owner(), n.Group(), n.Mode()
+	}
+	e.string("owner", a.owner)
+	e.string("group", a.group)
+	e.mode("permission", a.mode)
+	if text != nil {
+		text.text = append(text.text[:0], e.buf[at:]...)
+	}
 }
 
 type inodeRow struct {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -275,6 +276,7 @@ func TestFastRows(t *testing.T) {
 				slow := inodeRow{}
 				slow.fill(tree, n)
 				slow.path, slow.fast = n.AppendPath(nil), fast{}
+				slow.owner, slow.group, slow.mode = n.Owner(), n.Group(), n.Mode()
 				if want := rowOf(f, &slow); got != want {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
@@ -284,5 +286,30 @@ func TestFastRows(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPlainASCII puts every byte at every place of names of several lengths, beside
+// neighbours from which a borrow could come.
+func TestPlainASCII(t *testing.T) {
+	t.Parallel()
+	naive := func(s []byte) bool {
+		return !slices.ContainsFunc(s, func(c byte) bool { return c > 127 || c == ',' || c == '"' || c == '\n' || c == '\r' })
+	}
+	for _, n := range []int{1, 7, 8, 9, 16, 21} {
+		for _, fill := range []byte{'a', 0, '-', '#', 127, ','} {
+			for at := range n {
+				for c := range 256 {
+					s := bytes.Repeat([]byte{fill}, n)
+					s[at] = byte(c)
+					if got, want := plainASCII(s), naive(s); got != want {
+						t.Fatalf("%q: %v, want %v", s, got, want)
+					}
+				}
+			}
+		}
+	}
+	if !plainASCII(nil) {
+		t.Error("the empty name needs no care")
 	}
 }

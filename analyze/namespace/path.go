@@ -16,32 +16,28 @@ func (t *Tree) AppendPath(dst []byte, d Dir) []byte {
 	if d == t.root {
 		return append(dst, '/')
 	}
-	// Components are put down from the last to the first, each reversed, and all
-	// of it is turned round in the end.
-	start := len(dst)
+	var chain [64]Dir // from the last component up
+	n := 0
 	for d != t.root {
 		p := *t.parent.at(d)
 		if t.attr.at(d).flags&(flagBadName|flagRecord) != flagRecord || p == NoDir {
-			at := len(dst)
 			dst = append(dst, inodePath...)
 			dst = strconv.AppendUint(dst, t.ID(d), 10)
-			reverse(dst[at:])
 			break
 		}
-		at := len(dst)
-		dst = append(dst, '/')
-		dst = append(dst, t.Name(d)...)
-		reverse(dst[at:])
+		if n == len(chain) {
+			dst = t.AppendPath(dst, d)
+			break
+		}
+		chain[n] = d
+		n++
 		d = p
 	}
-	reverse(dst[start:])
-	return dst
-}
-
-func reverse(b []byte) {
-	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-		b[i], b[j] = b[j], b[i]
+	for ; n > 0; n-- {
+		dst = append(dst, '/')
+		dst = append(dst, t.Name(chain[n-1])...)
 	}
+	return dst
 }
 
 // appendChild appends the path of the inode with a name and id in d.

@@ -100,6 +100,9 @@ func (m *model) compareDir(t *testing.T, tree *Tree, d Dir, n *imagetest.Node) {
 	if got := tree.Summary(d); got.Counts != want.all || got.Snapshot != want.held {
 		t.Errorf("%q: summary %+v, want %+v and %+v", n.Path(), got, want.all, want.held)
 	}
+	if space, inodes := tree.Size(d); space != want.all.Space || inodes != want.all.Directories+want.all.Files+want.all.Symlinks {
+		t.Errorf("%q: size %d, %d; want %+v", n.Path(), space, inodes, want.all)
+	}
 	if got := pathOf(tree, d); got != n.Path() || string(tree.Name(d)) != n.Name {
 		t.Errorf("%q: path %q, name %q", n.Path(), got, tree.Name(d))
 	}

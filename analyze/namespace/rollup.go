@@ -30,8 +30,7 @@ func (l *loader) rollUp() error {
 			*l.dirs.at(d)++
 		}
 		if p := l.Parent(d); p != NoDir {
-			v := l.resolved(d)
-			l.addTo(p, &v)
+			l.addUp(d, p)
 		}
 	}
 	l.order = nil
@@ -73,6 +72,33 @@ func (l *loader) addTo(d Dir, v *vec) {
 		for i := range t {
 			t[i] += v.types[i]
 		}
+	}
+}
+
+// addUp adds what resolved gives for d to p, in place: there are many directories.
+func (l *loader) addUp(d, p Dir) {
+	from, to := l.sums.at(d), l.sums.at(p)
+	*l.dirs.at(p) += *l.dirs.at(d)
+	to.files += from.files
+	to.symlinks += from.symlinks
+	to.length += from.length
+	to.space += from.space
+	policy := l.attr.at(d).policy
+	if policy == unspecified {
+		to.one += from.one
+		to.all += from.all
+	}
+	if l.types == nil {
+		return
+	}
+	if own := l.types.at(d); *own != (TypeSpace{}) {
+		t := l.types.at(p)
+		for i := range t {
+			t[i] += own[i]
+		}
+	}
+	if policy != unspecified {
+		spread(l.types.at(p), policy, from.one, from.all)
 	}
 }
 

@@ -220,12 +220,14 @@ func (t *Tree) Summary(d Dir) Summary {
 // Size is the space in bytes and the number of inodes of [Tree.Summary], for who
 // compares many directories.
 func (t *Tree) Size(d Dir) (space, inodes int64) {
-	if len(t.held) > 0 || t.types != nil {
-		s := t.Summary(d)
-		return s.Space, s.Directories + s.Files + s.Symlinks
-	}
 	s := t.sums.at(d)
-	return s.space, int64(*t.dirs.at(d)) + int64(s.files) + int64(s.symlinks)
+	space, inodes = s.space, int64(*t.dirs.at(d))+int64(s.files)+int64(s.symlinks)
+	if len(t.held) > 0 {
+		if h := t.held[d]; h != nil {
+			space, inodes = space+h.space, inodes+h.dirs+h.files+h.symlinks
+		}
+	}
+	return space, inodes
 }
 
 // StoragePolicy is the name of the storage policy in force in d, empty if
