@@ -18,7 +18,7 @@ import (
 func (s *stream) batches(workers int, fn func(worker int, b *Batch) error) error {
 	p := &pool{s: s, im: s.im, fn: fn, over: make(chan struct{})}
 	if s.im.sum.Codec != "" {
-		return p.run(workers, p.readAhead(workers))
+		return p.runAhead(workers)
 	}
 	return p.run(workers, p.read)
 }
@@ -51,12 +51,21 @@ func (b *Batch) Clone() *Batch {
 }
 
 func (p *pool) run(workers int, pull pull) error {
+	p.others(workers, pull)
+	p.work(0, pull, false)
+	return p.result()
+}
+
+// others starts the goroutines of all workers but the first.
+func (p *pool) others(workers int, pull pull) {
 	// With a goroutine for every core, the last one waits for a checksum.
 	waits := workers > 1 && workers >= runtime.GOMAXPROCS(0)
 	for w := 1; w < workers; w++ {
 		p.wg.Go(func() { p.work(w, pull, waits && w == workers-1) })
 	}
-	p.work(0, pull, false)
+}
+
+func (p *pool) result() error {
 	p.wg.Wait()
 	if p.bug != nil {
 		panic(p.bug)
@@ -152,50 +161,85 @@ func (p *pool) read(buf []byte) (*Batch, []byte) {
 // are being decoded.
 const ahead = 2
 
-// readAhead is for compressed bytes: one goroutine decompresses them without a
-// pause, since nothing else takes as long, and the others decode.
-func (p *pool) readAhead(workers int) pull {
-	type filled struct {
-		b   *Batch
-		buf []byte
-	}
-	ready := make(chan filled, ahead)
-	free := make(chan []byte, ahead+workers) // never full
+// filled is a batch that was decompressed and the buffer that it lies in.
+type filled struct {
+	b   *Batch
+	buf []byte
+}
+
+// runAhead is run for compressed bytes. Nothing takes as long as decompressing, so
+// the first worker does that without a pause and decodes only if all buffers are
+// full: no more goroutines than workers, and none waits for a core that another one
+// has.
+func (p *pool) runAhead(workers int) error {
+	buffers := ahead + workers
+	ready, free := make(chan filled, buffers), make(chan []byte, buffers) // neither is ever full
 	for range ahead {
 		free <- make([]byte, p.im.opt.buffer)
 	}
-	fill := func() {
-		defer close(ready)
-		for {
-			var buf []byte
-			select {
-			case buf = <-free:
-			case <-p.over:
-				return
-			}
-			b, buf, err := p.s.fill(buf)
-			if err != nil {
-				if !errors.Is(err, io.EOF) {
-					p.fail(p.s.seq, err)
-				}
-				return
-			}
-			select {
-			case ready <- filled{b, buf}:
-			case <-p.over:
-				return
-			}
-		}
-	}
-	p.wg.Go(func() { p.guard(fill) })
-	return func(buf []byte) (*Batch, []byte) {
+	p.others(workers, func(buf []byte) (*Batch, []byte) {
 		free <- buf
 		f, ok := <-ready
 		if !ok || p.stopped(f.b.Seq) {
 			return nil, nil
 		}
 		return f.b, f.buf
+	})
+	p.guard(func() {
+		p.decompress(ready, free)
+		for f := range ready {
+			if !p.decode(f) {
+				return
+			}
+		}
+	})
+	return p.result()
+}
+
+// decompress fills buffers until the end of the stream, or until another goroutine
+// has ended, and closes ready then.
+func (p *pool) decompress(ready chan filled, free chan []byte) {
+	defer close(ready)
+	for {
+		var buf []byte
+		select {
+		case buf = <-free:
+		case <-p.over:
+			return
+		default:
+			select {
+			case f := <-ready:
+				if !p.decode(f) {
+					return
+				}
+				free <- f.buf
+				continue
+			case buf = <-free:
+			case <-p.over:
+				return
+			}
+		}
+		b, buf, err := p.s.fill(buf)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				p.fail(p.s.seq, err)
+			}
+			return
+		}
+		ready <- filled{b, buf}
 	}
+}
+
+// decode hands a batch to the first worker; false if nothing more is to be done.
+func (p *pool) decode(f filled) bool {
+	if p.stopped(f.b.Seq) {
+		return false
+	}
+	if err := p.fn(0, f.b); err != nil {
+		p.fail(f.b.Seq, err)
+		return false
+	}
+	return true
 }
 
 // stopped tells whether nobody is interested in a batch: an earlier one failed.
