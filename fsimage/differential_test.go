@@ -56,6 +56,9 @@ func compareINodeAt(b []byte, n *INode) error {
 	if got, want := flatINode(n), flatMessage(m); got != want {
 		return fmt.Errorf("by hand:\n%s\ngenerated:\n%s", got, want)
 	}
+	if id, ok := usualID(b); ok && id != m.GetId() {
+		return fmt.Errorf("id %d at first sight, generated: %d", id, m.GetId())
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ type EntryBatch struct {
 	Seq   int // 0, 1, 2, … in the order of the image
 	b     *fsimage.Batch
 	entry *Entry
+	skip  func(id uint64) bool // of EachINodeIn
 }
 
 // Entry is a live inode. It is valid until the callback that received it
@@ -57,6 +58,9 @@ func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b
 
 // Each calls fn for every live inode of the batch.
 func (b *EntryBatch) Each(fn func(*Entry) error) error {
+	if b.skip != nil {
+		return b.chosen(fn)
+	}
 	e := b.entry
 	return b.b.INodes(e.INode, func(n *fsimage.INode) error {
 		if !e.find(n) {

@@ -111,12 +111,17 @@ type row struct {
 // rows lists the live inodes in the order of the image.
 func rows(t testing.TB, tree *Tree, workers int) []row {
 	t.Helper()
+	return rowsOf(t, func(fn func(int, *EntryBatch) error) error { return tree.EachINode(t.Context(), workers, fn) }, workers)
+}
+
+func rowsOf(t testing.TB, each func(func(int, *EntryBatch) error) error, workers int) []row {
+	t.Helper()
 	type batch struct {
 		seq  int
 		rows []row
 	}
 	parts := make([][]batch, max(workers, 1))
-	err := tree.EachINode(t.Context(), workers, func(w int, b *EntryBatch) error {
+	err := each(func(w int, b *EntryBatch) error {
 		x := batch{seq: b.Seq}
 		err := b.Each(func(e *Entry) error {
 			x.rows = append(x.rows, row{
@@ -146,6 +151,7 @@ func rows(t testing.TB, tree *Tree, workers int) []row {
 func requireSound(t testing.TB, tree *Tree) {
 	t.Helper()
 	list := rows(t, tree, 1)
+	requireChosen(t, tree, list)
 	paths, ids := map[string]uint64{}, map[uint64]bool{}
 	dirs := map[uint64]string{}
 	for _, r := range list {
