@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"fsweep/fsimage/imagetest"
+	"fsweep/proto/planfile"
+)
+
+// The clock of the scripts: when the image was saved, and when the plan is made.
+var (
+	scriptImageTime = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+	scriptNow       = scriptImageTime.Add(time.Hour)
+)
+
+// TestPlanScripts runs what a user types to plan, for every rule of the clean-up a
+// script that is named after it. In all files of a script RUN1 to RUN9 stand for the
+// ids of jobs, 32 equal digits, which are $RUN1 to $RUN9 on command lines; files are
+// a minute old at $NOW. Beside "exits N COMMAND…" there are
+//
+//	image OUT TREE    write an image, with its .md5, from the text of imagetest.ParseTree
+//	touch AGE FILE…   make files that old at $NOW, such as 3h
+//	lines TYPE PLAN   list kind and path of these lines: guard, known
+//	items PLAN        list the items: kind, path, rule; deferred=BELT, split, conditional, proof
+//	plan-ok PLAN      the plan keeps its schema, and its counts are right
+//	plans N ITEMS [FLAG…]
+//	                  image fsimage tree; fsweep plan fsimage --policy policy.yaml
+//	                  -o plan.jsonl, with the clock, exits N; plan-ok; its items are
+//	                  those in the file ITEMS, or "none", or there is no plan: "-"
+//	why VERDICT RULE PATH [FLAG…]
+//	                  fsweep explain of the same gives this verdict, and this rule
+//	                  among those that speak for it; RULE and PATH are exact
+func TestPlanScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/plan",
+		Setup: setUpPlan,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "image": makeImage, "touch": touch, "items": listItems, "lines": listLines, "plan-ok": planOK, "plans": plans, "why": why,
+		},
+	})
+}
+
+var runName = regexp.MustCompile(`RUN[1-9]`)
+
+func setUpPlan(env *testscript.Env) error {
+	for i := 1; i <= 9; i++ {
+		env.Setenv(fmt.Sprint("RUN", i), strings.Repeat(strconv.Itoa(i), 32))
+	}
+	env.Setenv("AT", scriptImageTime.Format(time.RFC3339))
+	env.Setenv("NOW", scriptNow.Format(time.RFC3339))
+	images, err := filepath.Abs("../../testdata/images")
+	if err != nil {
+		return err
+	}
+	env.Setenv("IMAGES", images)
+	env.Setenv("PLAIN", filepath.Join(images, "3.4.2/plain/fsimage_0000000000000002138"))
+	return filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		b = runName.ReplaceAllFunc(b, func(run []byte) []byte { return bytes.Repeat(run[3:], 32) })
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			return err
+		}
+		old := scriptNow.Add(-time.Minute)
+		return os.Chtimes(path, old, old)
+	})
+}
+
+func makeImage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: image OUT TREE")
+	}
+	tree, err := imagetest.ParseTree(ts.ReadFile(args[1]), scriptImageTime)
+	if err != nil {
+		ts.Fatalf("%s: %v", args[1], err)
+	}
+	b, out := tree.Image().Bytes(), ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(out, b, 0o600))
+	ts.Check(os.WriteFile(out+".md5", fmt.Appendf(nil, "%x *%s\n", md5.Sum(b), filepath.Base(out)), 0o600))
+}
+
+func touch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: touch AGE FILE…")
+	}
+	age, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	for _, name := range args[1:] {
+		at := scriptNow.Add(-age)
+		ts.Check(os.Chtimes(ts.MkAbs(name), at, at))
+	}
+}
+
+// clock is what a user types to repeat the plan of another day.
+func clock(ts *testscript.TestScript) []string {
+	return []string{"--policy", "policy.yaml", "--image-time", ts.Getenv("AT"), "--now", ts.Getenv("NOW")}
+}
+
+func plans(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: plans CODE ITEMS [FLAG…]")
+	}
+	makeImage(ts, false, []string{"fsimage", "tree"})
+	ts.Check(os.RemoveAll(ts.MkAbs("plan.jsonl")))
+	exits(ts, false, slices.Concat([]string{args[0], "fsweep", "plan", "fsimage"}, clock(ts), []string{"-o", "plan.jsonl"}, args[2:]))
+	var want []string
+	switch args[1] {
+	case "-":
+		if _, err := os.Stat(ts.MkAbs("plan.jsonl")); !errors.Is(err, fs.ErrNotExist) {
+			ts.Fatalf("there is a plan: %v", err)
+		}
+		return
+	case "none":
+	default:
+		want = wantLines(ts.ReadFile(args[1]))
+	}
+	planOK(ts, false, []string{"plan.jsonl"})
+	if got := itemLines(ts, "plan.jsonl"); !slices.Equal(got, want) {
+		ts.Fatalf("items:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// wantLines gives lines without blanks at their ends, empty lines and comments.
+func wantLines(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func listItems(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: items PLAN")
+	}
+	for _, line := range itemLines(ts, args[0]) {
+		_, err := fmt.Fprintln(ts.Stdout(), line)
+		ts.Check(err)
+	}
+}
+
+// planLine is what scripts look at in a line of a plan.
+type planLine struct {
+	Type, Kind, Path, Rule, Deferred string
+	PathB64                          []byte `json:"path_b64"`
+	SplitOf                          uint64 `json:"split_of"`
+	Conditional                      bool
+	Proof                            bool `json:"needs_reference_proof"`
+}
+
+func itemLines(ts *testscript.TestScript, name string) (lines []string) {
+	for text := range strings.Lines(ts.ReadFile(name)) {
+		var l planLine
+		ts.Check(json.Unmarshal([]byte(text), &l))
+		if l.Type == "item" {
+			lines = append(lines, l.item())
+		}
+	}
+	return lines
+}
+
+func listLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines TYPE PLAN")
+	}
+	for text := range strings.Lines(ts.ReadFile(args[1])) {
+		var l planLine
+		ts.Check(json.Unmarshal([]byte(text), &l))
+		if l.Type == args[0] {
+			_, err := fmt.Fprintln(ts.Stdout(), l.name())
+			ts.Check(err)
+		}
+	}
+}
+
+// name gives kind and path, which is quoted if it has blanks or must be.
+func (l *planLine) name() string {
+	path := l.Path
+	if l.PathB64 != nil {
+		path = string(l.PathB64)
+	}
+	if quoted := strconv.Quote(path); quoted[1:len(quoted)-1] != path || strings.Contains(path, " ") {
+		path = quoted
+	}
+	return l.Kind + " " + path
+}
+
+func (l *planLine) item() string {
+	s := l.name() + " " + l.Rule
+	if l.Deferred != "" {
+		s += " deferred=" + l.Deferred
+	}
+	for _, flag := range []struct {
+		set  bool
+		name string
+	}{{l.SplitOf != 0, "split"}, {l.Conditional, "conditional"}, {l.Proof, "proof"}} {
+		if flag.set {
+			s += " " + flag.name
+		}
+	}
+	return s
+}
+
+// planOK validates every line and counts anew what the footer says.
+func planOK(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plan-ok PLAN")
+	}
+	ts.Check(checkPlan([]byte(ts.ReadFile(args[0]))))
+}
+
+func checkPlan(plan []byte) error {
+	schema, err := planSchema()
+	if err != nil {
+		return err
+	}
+	var c planCounter
+	n := 0
+	for line := range bytes.Lines(plan) {
+		n++
+		if line[len(line)-1] != '\n' {
+			return fmt.Errorf("line %d has no end", n)
+		}
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if err := schema.Validate(v); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if err := c.line(v.(map[string]any)); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if !c.ended {
+		return fmt.Errorf("the plan has no footer")
+	}
+	if _, _, err := planfile.Open(bytes.NewReader(plan)); err != nil {
+		return err
+	}
+	return nil
+}
+
+func planSchema() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(planfile.Schema()))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("plan.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("plan.json")
+}
+
+// planCounter adds up a plan, apart from its reader.
+type planCounter struct {
+	lines             map[string]int64
+	planned, deferred map[string]int64
+	ended             bool
+}
+
+func (c *planCounter) line(l map[string]any) error {
+	if c.lines == nil {
+		c.lines, c.planned, c.deferred = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	}
+	switch kind := l["type"].(string); kind {
+	case "plan":
+	case "item":
+		c.lines[kind]++
+		sums := c.planned
+		if l["deferred"] != nil {
+			sums = c.deferred
+		}
+		sums["items"]++
+		return addNumbers(sums, "", map[string]any{"entries": l["entries"], "totals": l["totals"], "freed": l["freed"]})
+	case "footer":
+		c.ended = true
+		for kind, key := range map[string]string{"known": "known", "guard": "guards", "item": "items", "dir": "dirs", "quota": "quotas"} {
+			if got := fmt.Sprint(l[key]); got != fmt.Sprint(c.lines[kind]) {
+				return fmt.Errorf("footer: %s %s, and there are %d", key, got, c.lines[kind])
+			}
+		}
+		for key, want := range map[string]map[string]int64{"planned": c.planned, "deferred": c.deferred} {
+			got := map[string]int64{}
+			if err := addNumbers(got, "", l[key].(map[string]any)); err != nil {
+				return err
+			}
+			maps.DeleteFunc(got, func(_ string, n int64) bool { return n == 0 })
+			maps.DeleteFunc(want, func(_ string, n int64) bool { return n == 0 })
+			if !maps.Equal(got, want) {
+				return fmt.Errorf("footer: %s %v, and it is %v", key, got, want)
+			}
+		}
+	default:
+		c.lines[kind]++
+	}
+	return nil
+}
+
+// addNumbers adds the numbers of an object, at any depth, by their keys.
+func addNumbers(sums map[string]int64, prefix string, object map[string]any) error {
+	for key, v := range object {
+		switch v := v.(type) {
+		case map[string]any:
+			if err := addNumbers(sums, prefix+key+".", v); err != nil {
+				return err
+			}
+		case json.Number:
+			n, err := v.Int64()
+			if err != nil {
+				return err
+			}
+			sums[prefix+key] += n
+		default:
+			return fmt.Errorf("%s%s is %T", prefix, key, v)
+		}
+	}
+	return nil
+}
+
+// why asks for the explanation of one path.
+func why(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: why VERDICT RULE PATH [FLAG…]")
+	}
+	path := args[2]
+	if path[0] == '"' {
+		var err error
+		path, err = strconv.Unquote(path)
+		ts.Check(err)
+	}
+	ts.Check(ts.Exec("fsweep", slices.Concat([]string{"explain", "fsimage"}, clock(ts), []string{"--format", "json", path}, args[3:])...))
+	verdict, rules, err := explained([]byte(ts.ReadFile("stdout")))
+	ts.Check(err)
+	if verdict != args[0] || !slices.Contains(rules, args[1]) {
+		ts.Fatalf("%q: %s by %s, want %s by %s", path, verdict, rules, args[0], args[1])
+	}
+}
+
+// explained finds the verdict of an explanation, and all rules that it gives.
+func explained(answer []byte) (verdict string, rules []string, err error) {
+	var v any
+	if err := json.Unmarshal(answer, &v); err != nil {
+		return "", nil, err
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				if text, ok := v[key].(string); ok && key == "verdict" {
+					verdict = text
+				} else if ok && key == "rule" {
+					rules = append(rules, text)
+				}
+				walk(v[key])
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(v)
+	return verdict, rules, nil
+}
