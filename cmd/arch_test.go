@@ -60,10 +60,12 @@ var rules = map[string]rule{
 	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"reports":                      {own: []string{"proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
+	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext"}, forbid: offline},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
 		own: []string{
 			"cmd/internal/cli", "reports", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"analyze/cleanup", "analyze/plan", "proto/planfile", "reports/cleanup",
 		},
 		forbid: program,
 	},

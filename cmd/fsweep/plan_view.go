@@ -1,0 +1,300 @@
+package main
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/flink"
+	"fsweep/analyze/plan"
+	"fsweep/proto/planfile"
+	view "fsweep/reports/cleanup"
+)
+
+// planSource is what a plan is shown from.
+type planSource struct {
+	decision *cleanup.Decision
+	header   planfile.Header
+	footer   planfile.Footer
+	quotas   []planfile.Quota
+	digest   planfile.Digest
+	file     string // empty: none was written
+	// items are what was written for those of the decision; nil: nothing was written,
+	// so what there is comes from the decision alone.
+	items map[*cleanup.Item]planfile.Item
+	// sweep tells what became of the files of a sweep; nil: nobody looked.
+	sweep    func(*cleanup.Sweep) view.Sweep
+	contents bool // list what is in units
+
+	sweeps map[*cleanup.UnitDecision][]*cleanup.Sweep
+}
+
+// planView gives a plan as it is shown. Roots, jobs and units are made when they are
+// asked for, so a hundred thousand of them are no second copy in memory.
+func planView(s *planSource) *view.Plan {
+	s.index()
+	return &view.Plan{
+		Header: s.header, Footer: s.footer, Quotas: s.quotas, File: s.file, Digest: s.digest,
+		Roots: func(yield func(*view.Root) bool) {
+			for _, r := range s.decision.Roots {
+				if !yield(s.root(r)) {
+					return
+				}
+			}
+		},
+	}
+}
+
+func (s *planSource) index() {
+	s.sweeps = map[*cleanup.UnitDecision][]*cleanup.Sweep{}
+	for _, w := range s.decision.Sweeps {
+		s.sweeps[w.Unit] = append(s.sweeps[w.Unit], w)
+	}
+}
+
+func (s *planSource) root(d *cleanup.RootDecision) *view.Root {
+	r := &view.Root{
+		Root: planfile.Root{
+			Path: planfile.Path(d.Policy.Path), InodeID: d.Root.INodeID, Layout: planfile.Layout(d.Policy.Layout),
+			Mode: planfile.Mode(d.Policy.Mode), Inodes: inodes(&d.Root.Totals),
+		},
+		Stops: reasons(d.Stopped), NumMisfits: d.Root.NumMisfits,
+		Jobs: func(yield func(*view.Job) bool) {
+			for _, j := range d.Jobs {
+				if !yield(s.job(d, j)) {
+					return
+				}
+			}
+		},
+	}
+	for i := range d.Root.Misfits {
+		m := &d.Root.Misfits[i]
+		names := quotedNames(m.Detail)
+		switch {
+		case m.Reason == flink.ExcludedNotFound && len(names) > 0:
+			r.ExcludedNotFound = names
+		case m.Reason == flink.SelectedNotFound && len(names) > 0:
+			r.SelectedNotFound = names
+		default:
+			r.Misfits = append(r.Misfits, misfit(m))
+			continue
+		}
+		r.NumMisfits--
+	}
+	return r
+}
+
+// quotedNames gives the names that stand in single quotes at the end of a misfit's
+// detail; none if it is written otherwise.
+func quotedNames(detail string) (names []string) {
+	_, rest, _ := strings.Cut(detail, ": ['")
+	var name []byte
+	for rest != "" {
+		if after, closed := strings.CutPrefix(rest, "'"); closed {
+			names, name = append(names, string(name)), nil
+			more, ok := strings.CutPrefix(after, ", '")
+			if !ok {
+				return names
+			}
+			rest = more
+			continue
+		}
+		c, multibyte, after, err := strconv.UnquoteChar(rest, '\'')
+		switch {
+		case err != nil:
+			return nil
+		case multibyte:
+			name = utf8.AppendRune(name, c)
+		default:
+			name = append(name, byte(c))
+		}
+		rest = after
+	}
+	return nil
+}
+
+func misfit(m *flink.Misfit) view.Misfit {
+	return view.Misfit{Path: planfile.Path(m.Path), InodeID: m.INodeID, Reason: string(m.Reason), Detail: m.Detail}
+}
+
+func inodes(t *flink.Totals) int64 { return t.Directories + t.Files + t.Symlinks }
+
+func totals(t *flink.Totals) view.Totals {
+	return view.Totals{Files: t.Files, Directories: t.Directories, Symlinks: t.Symlinks, Length: t.Length, Space: t.Space}
+}
+
+// reasons gives facts of a decision the names of plan files.
+func reasons(facts []cleanup.Fact) []view.Reason {
+	var out []view.Reason
+	for _, r := range plan.Reasons(facts) {
+		out = append(out, view.Reason(r))
+	}
+	return out
+}
+
+// jobPath is the directory of a job; empty if it has none of its own.
+func jobPath(r *cleanup.RootDecision, j *cleanup.JobDecision) cleanup.Path {
+	if !j.Job.Grouped() {
+		return ""
+	}
+	return r.Policy.Path + cleanup.Path("/"+j.Job.Name)
+}
+
+func (s *planSource) job(r *cleanup.RootDecision, d *cleanup.JobDecision) *view.Job {
+	j := &view.Job{
+		Name: planfile.Name(d.Name), Path: planfile.Path(jobPath(r, d)), Mapped: d.Mapped, Excluded: d.Job.Excluded, Stopped: reasons(d.Stopped),
+		Units: s.units(d),
+	}
+	if d.Job.Grouped() {
+		j.InodeID, j.Totals, j.NumUnknown = d.Job.INodeID, totals(&d.Job.Totals), d.Job.NumUnknown
+		for i := range d.Job.Unknown {
+			j.Unknown = append(j.Unknown, misfit(&d.Job.Unknown[i]))
+		}
+		return j
+	}
+	for _, u := range d.Units {
+		j.NumUnknown += u.Unit.NumUnknown
+		for i := range u.Unit.Unknown {
+			j.Unknown = append(j.Unknown, misfit(&u.Unit.Unknown[i]))
+		}
+	}
+	return j
+}
+
+func (s *planSource) units(d *cleanup.JobDecision) iter.Seq[*view.Unit] {
+	return func(yield func(*view.Unit) bool) {
+		for _, u := range d.Units {
+			if !yield(s.unit(u)) {
+				return
+			}
+		}
+	}
+}
+
+func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
+	t := &d.Unit.Times
+	u := &view.Unit{
+		Kind: d.Unit.Kind.String(), Path: planfile.Path(d.Path), InodeID: d.Unit.INodeID, Verdict: d.Verdict.String(), Totals: totals(&d.Unit.Totals),
+		Times: view.Times{SubtreeMs: t.Newest.Ms, HasMetadata: t.HasMetadata, MetadataMs: t.NewestMetadataMs, DataATimeMs: t.NewestDataATimeMs},
+	}
+	if t.Newest.Place != flink.NoPlace {
+		u.Times.SubtreeOf = t.Newest.Place.String()
+	}
+	if d.Verdict == cleanup.Keep {
+		u.Reasons = reasons(d.Keeps)
+	} else {
+		var facts []planfile.Fact
+		if len(d.Items) > 0 {
+			facts = plan.Evidence(d.Items[0])
+		}
+		u.Reasons = []view.Reason{{Rule: string(d.Rule), Facts: facts}}
+	}
+	for _, i := range d.Items {
+		u.Items = append(u.Items, s.item(i))
+	}
+	for _, w := range s.sweeps[d] {
+		if s.sweep != nil {
+			u.Sweeps = append(u.Sweeps, s.sweep(w))
+		}
+	}
+	if s.contents {
+		u.Parts = parts(d.Unit)
+	}
+	return u
+}
+
+// item gives an item as it was written, or as it was decided if nothing was.
+func (s *planSource) item(i *cleanup.Item) *view.Item {
+	written, ok := s.items[i]
+	if !ok {
+		out := &view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred)}
+		if s.items != nil {
+			out.Item.Deferred = inconsistent
+			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})
+		}
+		return out
+	}
+	out := &view.Item{Item: written}
+	switch {
+	case written.Deferred == "":
+	case len(i.Deferred) > 0:
+		out.Deferrals = reasons(i.Deferred)
+	default: // only the numbers of the plan are above a belt
+		out.Deferrals = []view.Reason{{Rule: written.Deferred}}
+	}
+	return out
+}
+
+// inconsistent is the rule for what was decided, but not written.
+const inconsistent = "inconsistent_image"
+
+// decidedItem is what can be said of an item that was not looked at.
+func decidedItem(i *cleanup.Item) planfile.Item {
+	out := planfile.Item{
+		Kind: planfile.Kind(i.Kind), Path: planfile.Path(i.Path), InodeID: i.INodeID, ParentID: i.ParentID, SplitOf: i.SplitOf,
+		Entries: i.Inodes, Rule: string(i.Rule), Evidence: plan.Evidence(i), NeedsReferenceProof: i.NeedsReferenceProof, Conditional: i.Conditional,
+	}
+	if len(i.Deferred) > 0 {
+		out.Deferred = string(i.Deferred[0].Rule)
+	}
+	if i.Root != nil {
+		out.Root = planfile.Path(i.Root.Policy.Path)
+	}
+	if i.Job != nil {
+		out.Job = planfile.Name(i.Job.Name)
+	}
+	if i.Unit != nil {
+		out.Run = planfile.Name(i.Unit.Unit.Name)
+		t := itemTotals(i)
+		out.Totals = planfile.Totals{Files: t.Files, Directories: t.Directories, Symlinks: t.Symlinks, Length: t.Length, Space: t.Space}
+	}
+	return out
+}
+
+// itemTotals finds what discovery counted for an item.
+func itemTotals(i *cleanup.Item) flink.Totals {
+	u := i.Unit.Unit
+	switch i.INodeID {
+	case u.INodeID:
+		return u.Totals
+	case u.Shared.INodeID:
+		return u.Shared.Totals
+	case u.Taskowned.INodeID:
+		return u.Taskowned.Totals
+	}
+	for _, c := range u.Checkpoints {
+		if c.INodeID == i.INodeID {
+			return c.Totals
+		}
+	}
+	return flink.Totals{Files: 1, Length: i.Bytes}
+}
+
+// parts lists checkpoints, newest first, and the other directories of a run.
+func parts(u *flink.Unit) (out []view.Part) {
+	for n := len(u.Checkpoints) - 1; n >= 0; n-- {
+		out = append(out, checkpointPart(u.Checkpoints[n]))
+	}
+	for _, a := range []struct {
+		name string
+		area *flink.Area
+	}{{"shared", &u.Shared}, {"taskowned", &u.Taskowned}, {"dstl", &u.Changelog}} {
+		if u.Kind == flink.RunUnit && a.area.INodeID != 0 {
+			out = append(out, view.Part{Name: a.name, InodeID: a.area.INodeID, Totals: totals(&a.area.Totals)})
+		}
+	}
+	return out
+}
+
+func checkpointPart(c *flink.Checkpoint) view.Part {
+	p := view.Part{Name: "chk-" + strconv.FormatInt(c.N, 10), InodeID: c.INodeID, MTimeMs: c.Times.Newest.Ms, Complete: "no", Totals: totals(&c.Totals)}
+	switch {
+	case c.Complete():
+		p.Complete = "yes"
+	case c.Metadata != nil && c.Metadata.Open:
+		p.Complete = "open"
+	}
+	return p
+}

@@ -1,0 +1,98 @@
+package cleanup
+
+import (
+	"io"
+
+	"fsweep/proto/planfile"
+)
+
+// ExplainJSON writes the answers as one JSON object: explain.schema.json.
+func ExplainJSON(w io.Writer, e *Explanations) error {
+	s := newStream(w)
+	s.member("source", e.Source)
+	s.member("policy", e.Policy)
+	s.member("now_ms", e.NowMs)
+	s.array("explanations", func() {
+		for _, x := range e.Paths {
+			s.element(explanationValue(x))
+		}
+	})
+	return s.close()
+}
+
+type jsonExplanation struct {
+	jsonPath
+	InodeID uint64     `json:"inode_id,omitempty"`
+	What    What       `json:"what"`
+	Exists  bool       `json:"exists"`
+	Roots   []jsonPath `json:"roots_below,omitempty"`
+	Root    *jsonRoot  `json:"root,omitempty"`
+	Job     *jsonJob   `json:"job,omitempty"`
+	Unit    *jsonUnit  `json:"unit,omitempty"`
+	Part    *jsonPart  `json:"part,omitempty"`
+	Item    *jsonItem  `json:"item,omitempty"`
+
+	Verdict   string       `json:"verdict"`
+	Rule      string       `json:"rule,omitempty"`
+	Reasons   []jsonReason `json:"reasons"`
+	Changes   []jsonChange `json:"changes"`
+	Guard     bool         `json:"is_guard"`
+	NumGuards int64        `json:"guard_count"`
+	Guards    []jsonGuard  `json:"guards"`
+}
+
+type jsonChange struct {
+	Rule string `json:"rule"`
+	Text string `json:"text"`
+}
+
+type jsonGuard struct {
+	jsonPath
+	InodeID uint64             `json:"inode_id"`
+	Kind    planfile.GuardKind `json:"kind"`
+	Length  int64              `json:"length"`
+	MTimeMs int64              `json:"mtime_ms"`
+	Waived  string             `json:"waived,omitempty"`
+	Near    string             `json:"near"`
+}
+
+func explanationValue(x *Explanation) jsonExplanation {
+	v := jsonExplanation{
+		jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists, Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons),
+		Changes: []jsonChange{}, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+	}
+	if len(x.Reasons) > 0 {
+		v.Rule = x.Reasons[0].Rule
+	}
+	for _, r := range x.Roots {
+		v.Roots = append(v.Roots, pathValue(r))
+	}
+	if x.Root != nil {
+		root := rootValue(x.Root)
+		v.Root = &root
+	}
+	if x.Job != nil {
+		j := jobValue(x.Job)
+		v.Job = &j
+	}
+	if x.Unit != nil {
+		u := unitValue(x.Unit)
+		v.Unit = &u
+	}
+	if x.Part != nil {
+		c := partValue(x.Part)
+		v.Part = &c
+	}
+	if x.Item != nil {
+		i := itemValue(x.Item)
+		v.Item = &i
+	}
+	for _, c := range changeList(x) {
+		v.Changes = append(v.Changes, jsonChange{c[0], c[1]})
+	}
+	for i := range x.Guards {
+		g := &x.Guards[i]
+		v.Guards[i] = jsonGuard{pathValue(g.Path), g.InodeID, g.Kind, g.Length, g.MTimeMs, g.Waived, g.Near}
+	}
+	return v
+}

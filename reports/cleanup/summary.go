@@ -1,0 +1,298 @@
+package cleanup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"fsweep/proto/planfile"
+)
+
+// sums are of items.
+type sums struct {
+	Items  int64          `json:"items"`
+	Inodes int64          `json:"inodes"`
+	Bytes  int64          `json:"bytes"` // length
+	Freed  planfile.Freed `json:"freed"` // bytes on disk
+}
+
+func (s *sums) add(items, inodes, bytes int64, f planfile.Freed) {
+	s.Items += items
+	s.Inodes += inodes
+	s.Bytes += bytes
+	s.Freed.Now += f.Now
+	s.Freed.AfterTrash += f.AfterTrash
+	s.Freed.HeldBySnapshots += f.HeldBySnapshots
+}
+
+// summary counts all that a plan shows.
+type summary struct {
+	roots, stopped, observed int64
+	jobs                     int64
+	planned, listed, put     sums // of roots in mode execute, in mode observe, deferred
+	proof, conditional       int64
+
+	kept, candidates                        int64 // units
+	keptBy, selectedBy, deferredBy, stopsBy map[string]int64
+}
+
+func newSummary() *summary {
+	return &summary{keptBy: map[string]int64{}, selectedBy: map[string]int64{}, deferredBy: map[string]int64{}, stopsBy: map[string]int64{}}
+}
+
+func (s *summary) root(r *Root) {
+	s.roots++
+	list := stops(r)
+	for _, stop := range list {
+		s.stopsBy[stop.Rule]++
+	}
+	switch {
+	case len(list) > 0:
+		s.stopped++
+	case r.Mode != planfile.ModeExecute:
+		s.observed++
+	}
+}
+
+func (s *summary) job(j *Job) {
+	if j.Name != "" {
+		s.jobs++
+	}
+}
+
+func (s *summary) unit(r *planfile.Root, u *Unit) {
+	if u.Verdict == Candidate {
+		s.candidates++
+	} else {
+		s.kept++
+		if len(u.Reasons) > 0 {
+			s.keptBy[u.Reasons[0].Rule]++
+		}
+	}
+	for _, i := range u.Items {
+		s.item(r, i)
+	}
+	for i := range u.Sweeps {
+		w := &u.Sweeps[i]
+		s.of(r).add(w.Planned.Files, w.Planned.Files, w.Planned.Bytes, w.Freed)
+		s.put.add(w.Deferred.Files, w.Deferred.Files, w.Deferred.Bytes, planfile.Freed{})
+		s.proof += w.Planned.Files
+		s.conditional += w.Planned.Files
+		if w.Planned.Files > 0 {
+			s.selectedBy[w.Rule] += w.Planned.Files
+		}
+		if w.Deferred.Files > 0 {
+			s.deferredBy["belts"] += w.Deferred.Files
+		}
+	}
+}
+
+// of gives the sums of what is planned in a root.
+func (s *summary) of(r *planfile.Root) *sums {
+	if r.Mode == planfile.ModeExecute {
+		return &s.planned
+	}
+	return &s.listed
+}
+
+func (s *summary) item(r *planfile.Root, i *Item) {
+	if i.deferred() {
+		s.put.add(1, i.Entries, i.Totals.Length, i.Freed)
+		rule := i.Item.Deferred
+		if len(i.Deferrals) > 0 {
+			rule = i.Deferrals[0].Rule
+		}
+		s.deferredBy[rule]++
+		return
+	}
+	s.of(r).add(1, i.Entries, i.Totals.Length, i.Freed)
+	s.selectedBy[i.Rule]++
+	if i.NeedsReferenceProof {
+		s.proof++
+	}
+	if i.Conditional {
+		s.conditional++
+	}
+}
+
+// counted is a rule with how often it was.
+type counted struct {
+	Rule  string `json:"rule"`
+	Count int64  `json:"count"`
+}
+
+// byCount gives the most frequent first.
+func byCount(m map[string]int64) []counted {
+	list := make([]counted, 0, len(m))
+	for rule, n := range m {
+		list = append(list, counted{rule, n})
+	}
+	slices.SortFunc(list, func(a, b counted) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Rule, b.Rule)) })
+	return list
+}
+
+func rulesText(m map[string]int64) string {
+	var parts []string
+	for _, c := range byCount(m) {
+		parts = append(parts, printable(c.Rule)+" "+count(c.Count))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+func (s *sums) text() string {
+	return plural(s.Items, "item", "items") + ", " + plural(s.Inodes, "inode", "inodes") + ", " + size(s.Bytes)
+}
+
+func (p *printer) summary(v *Plan, s *summary) {
+	p.print()
+	p.print("Summary")
+	p.field("roots", count(s.roots)+" declared, "+count(s.stopped)+" stopped"+rulesText(s.stopsBy)+", "+count(s.observed)+" only observed")
+	p.field("kept", plural(s.kept, "unit", "units")+rulesText(s.keptBy))
+	p.field("would be moved", s.planned.text()+rulesText(s.selectedBy))
+	p.freed(&v.Header, &s.planned.Freed)
+	if s.listed.Items > 0 {
+		p.field("only listed", s.listed.text()+" in roots of mode observe; never moved")
+	}
+	if s.put.Items > 0 {
+		p.field("deferred", s.put.text()+rulesText(s.deferredBy))
+	}
+	if s.proof > 0 {
+		p.field("reference proof", plural(s.proof, "item is", "items are")+" moved only if none of "+plural(v.Footer.Guards, "guard", "guards")+" refers to what is in it")
+	}
+	if s.conditional > 0 {
+		p.field("conditional", plural(s.conditional, "item is", "items are")+" there by opt-in rules of the policy")
+	}
+}
+
+// freed says when space comes back.
+func (p *printer) freed(h *planfile.Header, f *planfile.Freed) {
+	later := "when the trash is emptied, which takes one to two of its intervals"
+	if h.Removal == planfile.RemovalQuarantine {
+		later = "when somebody empties the quarantine"
+		for i := range h.Quarantine {
+			later += " " + escape(h.Quarantine[i].Path)
+		}
+	}
+	p.field("freed on disk", size(f.Now)+" at once, "+size(f.AfterTrash)+" "+later)
+	if f.HeldBySnapshots > 0 {
+		p.field("", size(f.HeldBySnapshots)+" not before snapshots are deleted")
+	}
+}
+
+func (p *printer) warnings(list []string) {
+	if len(list) == 0 {
+		return
+	}
+	p.print()
+	p.print("Warnings")
+	for _, w := range list {
+		p.print("  ", escape(w))
+	}
+}
+
+// next says what can be done with the plan, and names it in the last line.
+func (p *printer) next(v *Plan, s *summary) {
+	p.print()
+	switch {
+	case v.File == "":
+		p.print("plan: not written, so nothing can be executed")
+		return
+	case !v.Header.Executable:
+		p.print("The plan is NOT EXECUTABLE: ", notExecutable(&v.Header, s), ".")
+	case s.planned.Items == 0:
+		p.print("Nothing would be moved.")
+	default:
+		p.print("Check against the live cluster: fsweep-exec run ", escape(v.File))
+		p.print("Execute:                        fsweep-exec run ", escape(v.File), " --execute ", v.Digest.String())
+	}
+	if s.observed > 0 {
+		p.print("Roots in mode observe are never executed: set mode: execute in the policy, one root first, then more.")
+	}
+	p.print("plan: ", escape(v.File), " ", v.Digest.String())
+}
+
+func notExecutable(h *planfile.Header, s *summary) string {
+	switch {
+	case s.roots == s.stopped:
+		return "every root is stopped"
+	case s.stopped > 0 && h.Preflight == planfile.PreflightAll:
+		return "a root is stopped, and preflight is all"
+	case s.stopped == 0 && s.observed == s.roots:
+		return "every root is in mode observe"
+	case s.stopped+s.observed == s.roots:
+		return "every root is stopped or in mode observe"
+	}
+	return "see the errors above"
+}
+
+// quotas shows what the moves give back, at once.
+func (p *printer) quotas(list []planfile.Quota) {
+	if len(list) == 0 {
+		return
+	}
+	p.print()
+	p.print("Quotas, before and after all items that are not deferred")
+	t := newTable("<quota of", "limit", "used", "after", "used %", "after %", "<path")
+	for i := range list {
+		q := &list[i]
+		row := func(what string, limit *int64, before, after int64, show func(int64) string) {
+			if limit != nil {
+				t.AppendRow(table.Row{what, show(*limit), show(before), show(after), percent(before, *limit), percent(after, *limit), escape(q.Path)})
+			}
+		}
+		row("namespace", q.NSQuota, q.NSBefore, q.NSAfter, count)
+		row("space", q.DSQuota, q.DSBefore, q.DSAfter, size)
+		for _, k := range typeRows(q) {
+			row(k.name, k.limit, k.before, k.after, size)
+		}
+	}
+	p.print(t.Render())
+}
+
+type typeRow struct {
+	name          string
+	limit         *int64
+	before, after int64
+}
+
+func typeRows(q *planfile.Quota) []typeRow {
+	l, b, a := &q.TypeQuota, &q.TypesBefore, &q.TypesAfter
+	return []typeRow{
+		{"DISK", l.Disk, b.Disk, a.Disk},
+		{"SSD", l.SSD, b.SSD, a.SSD},
+		{"ARCHIVE", l.Archive, b.Archive, a.Archive},
+		{"PROVIDED", l.Provided, b.Provided, a.Provided},
+		{"NVDIMM", l.NVDIMM, b.NVDIMM, a.NVDIMM},
+	}
+}
+
+// newTable makes a table without lines. Columns are aligned to the right; one whose
+// name starts with "<" to the left.
+func newTable(columns ...string) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Box.PaddingLeft = "  "
+	t.Style().Box.PaddingRight = ""
+	t.Style().Format.Header = text.FormatDefault
+	t.SuppressTrailingSpaces()
+	head := make(table.Row, len(columns))
+	configs := make([]table.ColumnConfig, len(columns))
+	for i, c := range columns {
+		align := text.AlignRight
+		if name, left := strings.CutPrefix(c, "<"); left {
+			c, align = name, text.AlignLeft
+		}
+		head[i] = c
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(configs)
+	return t
+}
