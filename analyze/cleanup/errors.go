@@ -151,6 +151,8 @@ var (
 	ErrEmpty = errors.New("empty")
 	// ErrStale: a list is older than the policy allows, or from the future.
 	ErrStale = errors.New("stale")
+	// ErrShrunk: a live source names much less than the last time.
+	ErrShrunk = errors.New("fewer than before")
 	// ErrList: a list cannot be understood.
 	ErrList = errors.New("not understood")
 )

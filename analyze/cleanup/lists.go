@@ -79,8 +79,8 @@ func (b *decider) lists() error {
 		b.live = newLiveIndex()
 	}
 	for _, source := range b.in.Live {
-		if err := b.shrunk(source); err != nil {
-			return err
+		if err := source.Shrunk(b.in.PreviousLive[source.Name]); err != nil {
+			return fmt.Errorf("%w: %w", ErrDecide, err)
 		}
 		for _, id := range source.IDs {
 			b.live.add(id)
@@ -126,18 +126,19 @@ func (b *decider) allSources() error {
 	return nil
 }
 
-// shrunk refuses a source that lost a tenth of what it named: then it is more
-// likely that somebody asked the wrong question than that so much ended.
-func (b *decider) shrunk(source *LiveSet) error {
-	before, now := b.in.PreviousLive[source.Name], source.Count()
+// Shrunk tells whether a source lost a tenth of what it named before, or is empty:
+// then it is more likely that somebody asked the wrong question than that so much
+// ended. The error wraps [ErrShrunk].
+func (l *LiveSet) Shrunk(before LiveCount) error {
+	now := l.Count()
 	lost := func(before, now int) bool { return before > 0 && int64(now)*10 <= int64(before)*9 }
 	switch {
-	case now == (LiveCount{}) && len(source.Paths) == 0:
-		return fmt.Errorf("%w: the live source %q is empty", ErrDecide, source.Name)
+	case now == (LiveCount{}) && len(l.Paths) == 0:
+		return fmt.Errorf("%w: the live source %q is empty", ErrShrunk, l.Name)
 	case lost(before.IDs, now.IDs):
-		return fmt.Errorf("%w: the live source %q names %d ids, and %d the last time", ErrDecide, source.Name, now.IDs, before.IDs)
+		return fmt.Errorf("%w: the live source %q names %d ids, and %d the last time", ErrShrunk, l.Name, now.IDs, before.IDs)
 	case lost(before.Clusters, now.Clusters):
-		return fmt.Errorf("%w: the live source %q names %d clusters, and %d the last time", ErrDecide, source.Name, now.Clusters, before.Clusters)
+		return fmt.Errorf("%w: the live source %q names %d clusters, and %d the last time", ErrShrunk, l.Name, now.Clusters, before.Clusters)
 	}
 	return nil
 }

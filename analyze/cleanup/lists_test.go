@@ -66,3 +66,64 @@ func TestReadJobMap(t *testing.T) {
 		}
 	}
 }
+
+func TestAnyPath(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]Path{
+		"/":                     "/",
+		"//":                    "/",
+		"hdfs://nameservice1":   "/",
+		"/a//b/":                "/a/b",
+		"hdfs:/a":               "/a",
+		"hdfs:///a/b":           "/a/b",
+		"hdfs://nameservice1/a": "/a",
+		"/a*/[b]\n\xff":         "/a*/[b]\n\xff",
+		"/a:b/c":                "/a:b/c",
+	} {
+		if got, err := AnyPath(s, "nameservice1"); err != nil || got != want {
+			t.Errorf("%q: %q, %v", s, got, err)
+		}
+	}
+	for s, want := range map[string]string{
+		"":                        `"" is not absolute: a path starts with /`,
+		"a/b":                     `"a/b" is not absolute: a path starts with /`,
+		"/a/../b":                 `"/a/../b" has the component ".."`,
+		"/a/.snapshot/s":          `"/a/.snapshot/s" leads through .snapshot, which is no directory of the image`,
+		"hdfs://other/a":          `"hdfs://other/a" is on "other"; this policy is for nameservice "nameservice1"`,
+		"hdfs://nn1.example/a":    `"hdfs://nn1.example/a" names the host "nn1.example"; the cluster's logical URI is hdfs://nameservice1/a`,
+		"s3://bucket/a":           `"s3://bucket/a" is neither an absolute path nor a URI of HDFS such as hdfs://nameservice1/path`,
+		"/.reserved/.inodes/1234": `"/.reserved/.inodes/1234" leads through .reserved, which is no directory of the image`,
+	} {
+		if got, err := AnyPath(s, "nameservice1"); err == nil || err.Error() != want {
+			t.Errorf("%q: %q, %v", s, got, err)
+		}
+	}
+}
+
+// TestShrunk: nine of ten are enough lost to ask, and a first list has nothing to
+// be compared with.
+func TestShrunk(t *testing.T) {
+	t.Parallel()
+	set := func(ids, clusters int) *LiveSet {
+		return &LiveSet{Name: "l", IDs: make([]string, ids), Clusters: make([]string, clusters)}
+	}
+	for _, c := range []struct {
+		now    *LiveSet
+		before LiveCount
+		shrunk bool
+	}{
+		{set(91, 0), LiveCount{100, 0}, false},
+		{set(90, 0), LiveCount{100, 0}, true},
+		{set(1, 0), LiveCount{}, false},
+		{set(0, 1), LiveCount{}, false},
+		{set(5, 18), LiveCount{5, 20}, true},
+		{set(5, 19), LiveCount{5, 20}, false},
+		{set(0, 0), LiveCount{}, true},
+		{set(0, 3), LiveCount{1, 3}, true},
+	} {
+		err := c.now.Shrunk(c.before)
+		if (err != nil) != c.shrunk || err != nil && !errors.Is(err, ErrShrunk) {
+			t.Errorf("%v after %v: %v", c.now.Count(), c.before, err)
+		}
+	}
+}

@@ -87,6 +87,36 @@ func (p Path) Holds(other Path) bool {
 	return p == other || strings.HasPrefix(string(other), string(p)+"/")
 }
 
+// AnyPath gives the path that a person asks about, in the form in which others are
+// compared with it: absolute or a URI of this cluster, with single slashes, "/"
+// too. Names have any bytes; what no path of an image has (".", "..", .snapshot,
+// .reserved) is an error, and so is another cluster.
+func AnyPath(s string, ns Nameservice) (Path, error) {
+	rest, _, err := cutAuthority(s, ns)
+	switch {
+	case err != nil:
+		return "", err
+	case !strings.HasPrefix(rest, "/"):
+		return "", fmt.Errorf("%q is not absolute: a path starts with /", s)
+	}
+	var clean strings.Builder
+	for name := range strings.SplitSeq(rest, "/") {
+		switch {
+		case name == "":
+			continue
+		case name == "." || name == "..":
+			return "", fmt.Errorf("%q has the component %q", s, name)
+		case slices.Contains(special, name):
+			return "", fmt.Errorf("%q leads through %s, which is no directory of the image", s, name)
+		}
+		clean.WriteString("/" + name)
+	}
+	if clean.Len() == 0 {
+		return "/", nil
+	}
+	return Path(clean.String()), nil
+}
+
 // below gives the first-level name that leads from p to other, which lies below it.
 func (p Path) below(other Path) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(string(other), string(p)+"/"), "/")

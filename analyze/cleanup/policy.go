@@ -32,6 +32,7 @@ type Policy struct {
 	Protect            []Path          `yaml:"protect"`
 	Pins               []PinFile       `yaml:"pins"`
 	Live               []LiveSource    `yaml:"live"`
+	LiveState          File            `yaml:"live_state"` // empty: beside the policy
 	WaiveGuards        []Waiver        `yaml:"waive_guards"`
 	Roots              []Root          `yaml:"roots" need:"always"`
 	Watermarks         Watermarks      `yaml:"watermarks"`

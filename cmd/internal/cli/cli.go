@@ -127,21 +127,37 @@ func (e *Env) print(err error) {
 		e.say("hint: this is a bug; please report it with the lines above")
 		return
 	}
-	e.say("error: %s", printable(err.Error()))
+	e.say("error: %s", text(err))
 	for _, h := range hints(err) {
 		e.say("hint: %s", printable(h))
 	}
 }
 
+// text gives an error's text for the terminal.
+func text(err error) string {
+	if _, ok := errors.AsType[*LinesError](err); !ok {
+		return printable(err.Error())
+	}
+	lines := strings.Split(strings.TrimRight(err.Error(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // printable keeps what comes from files and file names from steering the
 // terminal, and each message on one line.
 func printable(s string) string {
+	return visible(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+}
+
+func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return unicode.ReplacementChar
-	}, strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+	}, s)
 }
 
 // isTerminal tells whether w is a terminal.

@@ -51,6 +51,10 @@ func TestExitCode(t *testing.T) {
 		{WithHint(&OutputError{"f", syscall.ENOSPC}, "hint"), 5},
 		{&OutputError{"standard output", syscall.EPIPE}, 141},
 		{syscall.EPIPE, 2}, // not of an output
+		{WithHint(&RefusedError{errors.New("stale")}, "hint"), 3},
+		{fmt.Errorf("wrapped: %w", &IncompleteError{errors.New("one root")}), 4},
+		{&RefusedError{&OutputError{"f", syscall.ENOSPC}}, 5},
+		{&LinesError{errors.New("a\nb")}, 2},
 		{&PanicError{Value: 1}, 70},
 		{errors.Join(&OutputError{"f", io.ErrShortWrite}, &PanicError{Value: 1}), 70},
 		{ErrInterrupted, 130},
@@ -79,6 +83,12 @@ func TestMainPrints(t *testing.T) {
 		{
 			"control characters", func(context.Context, *Env) error { return errors.New("a\x1b[31m\u202eb\r\xff") },
 			2, "prog: error: a\ufffd[31m\ufffdb\ufffd\ufffd\n",
+		},
+		{
+			"lines", func(context.Context, *Env) error {
+				return WithHint(&LinesError{errors.New("f:1:3: k: bad\x1b\n    1 | k: \u202ev\n      |    ^\nf: more\n")}, "a\nb")
+			},
+			2, "prog: error: f:1:3: k: bad\ufffd\n    1 | k: \ufffdv\n      |    ^\nf: more\nprog: hint: a; b\n",
 		},
 		{"closed pipe", func(context.Context, *Env) error { return &OutputError{"x", syscall.EPIPE} }, 141, ""},
 		{

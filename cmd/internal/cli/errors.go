@@ -57,6 +57,35 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// RefusedError is a refusal by a safety rule: the inputs could be read, and acting
+// on them could do harm.
+type RefusedError struct{ Err error }
+
+// Error gives the cause.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// IncompleteError says that a part was left out by a check, and the rest done.
+type IncompleteError struct{ Err error }
+
+// Error gives the cause.
+func (e *IncompleteError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *IncompleteError) Unwrap() error { return e.Err }
+
+// LinesError has a text whose lines belong below each other, such as a line of a
+// file with a caret below it. That of any other error is printed on one line.
+type LinesError struct{ Err error }
+
+// Error gives the cause.
+func (e *LinesError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *LinesError) Unwrap() error { return e.Err }
+
 type hinted struct {
 	error
 	hint string
@@ -95,6 +124,8 @@ func ExitCode(err error) int {
 	_, isBug := errors.AsType[*PanicError](err)
 	_, isOutput := errors.AsType[*OutputError](err)
 	_, isMemory := errors.AsType[*MemoryError](err)
+	_, isRefused := errors.AsType[*RefusedError](err)
+	_, isIncomplete := errors.AsType[*IncompleteError](err)
 	switch {
 	case err == nil:
 		return ExitOK
@@ -106,6 +137,10 @@ func ExitCode(err error) int {
 		return ExitClosedPipe
 	case isOutput, isMemory:
 		return ExitFailure
+	case isRefused:
+		return ExitRefused
+	case isIncomplete:
+		return ExitIncomplete
 	}
 	return ExitInput
 }
