@@ -125,7 +125,7 @@ func newScan(x *index, workers int) *scan {
 }
 
 func (s *scan) run(ctx context.Context) error {
-	err := s.x.t.EachINode(ctx, len(s.workers), func(worker int, b *namespace.EntryBatch) error {
+	err := s.x.t.EachSomeFiles(ctx, len(s.workers), s.wants, func(worker int, b *namespace.EntryBatch) error {
 		w := &s.workers[worker].V
 		return b.Each(func(e *namespace.Entry) error {
 			w.entry(e)
@@ -139,6 +139,20 @@ func (s *scan) run(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// wants tells of which files more than the name matters: of those below roots, of
+// guards, and of what should be a root.
+func (s *scan) wants(parent namespace.Dir, name []byte) bool {
+	if i := s.x.at(parent); i != noNode && s.x.nodes[i].class != outside {
+		return true
+	}
+	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0
+}
+
+// looksLikeGuard is quick: by far most names do not get beyond their first byte.
+func looksLikeGuard(name []byte) bool {
+	return len(name) > 8 && (name[0] == '_' || name[0] == 'c' || name[0] == 's')
 }
 
 func (w *scanWorker) entry(e *namespace.Entry) {
@@ -156,8 +170,7 @@ func (w *scanWorker) entry(e *namespace.Entry) {
 	}
 	kind := NoGuard
 	if e.INode.Type == fsimage.FileType {
-		// By far most names do not get beyond their first byte.
-		if name := e.INode.Name; len(name) > 8 && (name[0] == '_' || name[0] == 'c' || name[0] == 's') {
+		if name := e.INode.Name; looksLikeGuard(name) {
 			if kind = guardKind(string(name)); kind != NoGuard {
 				w.guard(e, kind)
 			}

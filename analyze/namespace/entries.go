@@ -9,10 +9,11 @@ import (
 // EntryBatch is a run of consecutive records of the image; see
 // [Tree.EachINode].
 type EntryBatch struct {
-	Seq   int // 0, 1, 2, … in the order of the image
-	b     *fsimage.Batch
-	entry *Entry
-	skip  func(id uint64) bool // of EachINodeIn
+	Seq      int // 0, 1, 2, … in the order of the image
+	b        *fsimage.Batch
+	entry    *Entry
+	skipFile func(id uint64, name []byte) bool // of EachSomeFiles
+	skip     func(id uint64) bool              // of EachINodeIn
 }
 
 // Entry is a live inode. It is valid until the callback that received it
@@ -60,6 +61,9 @@ func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b
 func (b *EntryBatch) Each(fn func(*Entry) error) error {
 	if b.skip != nil {
 		return b.chosen(fn)
+	}
+	if b.skipFile != nil {
+		return b.someFiles(fn)
 	}
 	e := b.entry
 	return b.b.INodes(e.INode, func(n *fsimage.INode) error {
