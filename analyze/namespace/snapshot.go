@@ -51,6 +51,7 @@ type reference struct {
 	name     []byte // of a WithName reference
 	withName bool
 	last     uint32 // a WithName reference shows the inode as of this snapshot
+	dst      uint32 // of a DstReference: the newest snapshot of its place when the inode came
 }
 
 // Snapshot is one snapshot of a directory.
@@ -68,6 +69,7 @@ func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, erro
 		}
 		s.refs = append(s.refs, reference{
 			id: r.GetReferredId(), name: r.GetName(), withName: r.DstSnapshotId == nil, last: r.GetLastSnapshotId(),
+			dst: r.GetDstSnapshotId(),
 		})
 		return nil
 	})

@@ -55,6 +55,8 @@ type Tree struct {
 	emptySet  *idSet
 	emptyDir  []Dir
 	duplicate bool // some record stands twice
+	shownOnce sync.Once
+	shown     *shown // made by snapshots
 
 	policyTotals map[string]FileTotals
 	newestMs     int64

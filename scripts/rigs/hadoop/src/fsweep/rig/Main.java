@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream;
 import org.apache.log4j.Level;
 import org.apache.log4j.Logger;
 
@@ -69,6 +70,9 @@ public final class Main {
             .setLevel(Level.INFO);
         ask(version, work, new File(args[2]), false, truth -> truth.writeSums(sums, paths));
         break;
+      case "script":
+        script(version, work, args);
+        break;
       case "view":
         for (int i = 2; i < args.length; i++) {
           Viewer.xml(new File(args[i]));
@@ -100,6 +104,18 @@ public final class Main {
     for (String variant : variants) {
       Namespace.step("save " + variant, () -> Images.save(ns, out, variant));
     }
+  }
+
+  /** In an empty namespace, or in that of an image: then there are no DataNodes. */
+  private static void script(String version, File work, String[] args) throws Exception {
+    EditLogFileOutputStream.setShouldSkipFsyncForTesting(true);
+    MiniDFSCluster cluster =
+        args.length > 4
+            ? Cluster.fromImage(
+                new File(work, "image"), Images.newest(new File(args[4])), false)
+            : Cluster.empty(work, false);
+    new Script(new Namespace(cluster, Hadoop3.load(version)), new File(args[3]))
+        .run(new File(args[2]));
   }
 
   private interface Questions {

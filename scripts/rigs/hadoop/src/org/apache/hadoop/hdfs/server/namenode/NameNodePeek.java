@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.server.blockmanagement.BlockManager;
 
 /**
  * What no client can ask a NameNode for. It lies in the NameNode's own package, because what it
@@ -60,6 +61,30 @@ public final class NameNodePeek {
       json.append(']');
     }
     return json.append(']').toString();
+  }
+
+  /** What all blocks take on disk that some file or snapshot holds: {"id":[bytes, space],...}. */
+  public static String allBlocks(NameNode nn) throws ReflectiveOperationException {
+    Field map = BlockManager.class.getDeclaredField("blocksMap");
+    map.setAccessible(true);
+    Object blocksMap = map.get(nn.getNamesystem().getBlockManager());
+    Method getBlocks = blocksMap.getClass().getDeclaredMethod("getBlocks");
+    getBlocks.setAccessible(true);
+    StringBuilder json = new StringBuilder("{");
+    for (Object o : (Iterable<?>) getBlocks.invoke(blocksMap)) {
+      Block b = (Block) o;
+      json.append(json.length() > 1 ? ",\"" : "\"").append(b.getBlockId()).append("\":[");
+      json.append(b.getNumBytes()).append(',').append(space(b)).append(']');
+    }
+    return json.append('}').toString();
+  }
+
+  private static long space(Block b) throws ReflectiveOperationException {
+    boolean striped = b.getClass().getSimpleName().equals("BlockInfoStriped");
+    Method m = b.getClass().getMethod(striped ? "spaceConsumed" : "getReplication");
+    m.setAccessible(true);
+    long n = ((Number) m.invoke(b)).longValue();
+    return striped ? n : n * b.getNumBytes();
   }
 
   public static boolean isOpen(NameNode nn, long id) throws FileNotFoundException {

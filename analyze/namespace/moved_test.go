@@ -1,0 +1,97 @@
+package namespace
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// movedCase is a line of testdata/moved/VERSION/measured.tsv.
+type movedCase struct {
+	name, moved                string
+	before, running, restarted Usage
+	freed                      int64
+}
+
+func movedCases(t *testing.T, version string) []movedCase {
+	t.Helper()
+	var cases []movedCase
+	for line := range strings.Lines(string(readFile(t, "testdata/moved/"+version+"/measured.tsv"))) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		c := movedCase{name: f[0], moved: f[1]}
+		for i, u := range []*Usage{&c.before, &c.running, &c.restarted} {
+			if _, err := fmt.Sscanf(f[2+i], "%d,%d,%d,%d", &u.Namespace, &u.Space, &u.Type[Disk], &u.Type[Archive]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := fmt.Sscan(f[5], &c.freed); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// movedOf asks about every live inode.
+func movedOf(t testing.TB, tree *Tree) map[string]Moved {
+	t.Helper()
+	all := map[string]Moved{}
+	err := tree.EachINode(t.Context(), 1, func(_ int, b *EntryBatch) error {
+		return b.Each(func(e *Entry) error {
+			m, err := e.IfMoved()
+			if err != nil {
+				return err
+			}
+			path := string(e.AppendPath(nil))
+			all[path] = m
+			if e.Dir == NoDir && m.Held > 0 && !e.InSnapshot() {
+				t.Errorf("%s: %d bytes held, but it is in no snapshot", path, m.Held)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestMovedEqualsNameNode compares with what NameNodes did; see
+// testdata/moved/README.md.
+func TestMovedEqualsNameNode(t *testing.T) {
+	for _, version := range []string{"3.4.2", "2.10.2"} {
+		t.Run(version, func(t *testing.T) {
+			tree := mustLoad(t, readFile(t, "testdata/moved/"+version+"/fsimage.gz"), Options{})
+			moved := movedOf(t, tree)
+			cases := movedCases(t, version)
+			if len(cases) < 55 {
+				t.Errorf("only %d cases", len(cases))
+			}
+			for _, c := range cases {
+				m, ok := moved[c.moved]
+				if !ok {
+					t.Errorf("%s: no %s", c.name, c.moved)
+					continue
+				}
+				d, _ := tree.Lookup([]byte("/c/" + c.name))
+				if u := tree.Usage(d); u != c.before {
+					t.Errorf("%s: %+v before, want %+v", c.name, u, c.before)
+				}
+				after := c.before
+				after.sub(m.Usage)
+				if after != c.restarted {
+					t.Errorf("%s: %+v after, want %+v", c.name, after, c.restarted)
+				}
+				if after.Namespace != c.running.Namespace || after.Space != c.running.Space {
+					t.Errorf("%s: %+v after, but the running NameNode has %+v", c.name, after, c.running)
+				}
+				if m.Freed != c.freed {
+					t.Errorf("%s: %d bytes freed and %d held, want %d freed", c.name, m.Freed, m.Held, c.freed)
+				}
+			}
+		})
+	}
+}
