@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -30,8 +31,11 @@ type checker struct {
 	last Path // of the present kind of line, for the order
 
 	seed     maphash.Seed
-	guarded  idSet // hashes of guards in roots and of the directories above them, below the root
-	ids      idSet // of items
+	guarded  idSet            // hashes of guards outside items, in roots, and of the directories above them, below the root
+	outside  Path             // the last of them
+	claims   map[uint64]int64 // guards that name an item, by hashes of it and of the directories above them
+	claimed  map[uint64]int64 // the same by inode id of the item, until it was there
+	ids      idSet            // of items
 	enclosed []Path
 	item     openItem
 
@@ -59,7 +63,7 @@ type effectSum struct {
 }
 
 func newChecker() *checker {
-	return &checker{seed: maphash.MakeSeed(), effects: make(map[uint64]*effectSum)}
+	return &checker{seed: maphash.MakeSeed(), effects: map[uint64]*effectSum{}, claims: map[uint64]int64{}, claimed: map[uint64]int64{}}
 }
 
 // enter moves to the part of the file that a line belongs to.
@@ -154,7 +158,6 @@ func (k *checker) guard(g *Guard) error {
 	if err := k.enter(stageGuard, typeGuard); err != nil {
 		return err
 	}
-	before := k.last
 	if err := k.next(g.Path); err != nil {
 		return err
 	}
@@ -172,11 +175,48 @@ func (k *checker) guard(g *Guard) error {
 		return invalidf("no owner")
 	case (g.Waived == "") != (g.WaivedUntilMs == 0) || g.WaivedUntilMs < 0:
 		return invalidf("waived and waived_until_ms go together")
+	case g.Item != 0 && root < 0:
+		return invalidf("a guard in no root is in no item")
 	}
-	if root >= 0 {
-		k.guardPath(g.Path, before, len(g.Root)+1)
+	switch from := len(g.Root) + 1; {
+	case g.Item != 0:
+		k.claim(g, from)
+	case root >= 0:
+		k.guardPath(g.Path, k.outside, from)
+		k.outside = g.Path
 	}
 	k.count.Guards++
+	return nil
+}
+
+// maxItemDepth is how deep below its root an item can stand that is a directory.
+const maxItemDepth = 3
+
+// claim notes that a guard is in an item that comes later.
+func (k *checker) claim(g *Guard, from int) {
+	k.claimed[g.Item]++
+	for i, depth := from, 0; i < len(g.Path) && depth < maxItemDepth; i++ {
+		if g.Path[i] == '/' {
+			k.claims[k.claimHash(g.Path[:i], g.Item)]++
+			depth++
+		}
+	}
+}
+
+func (k *checker) claimHash(p Path, id uint64) uint64 {
+	return k.hash(string(p)) ^ id*0x9e3779b97f4a7c15
+}
+
+// claimsOf demands that all guards that name an item are in it.
+func (k *checker) claimsOf(i *Item) error {
+	n := k.claimed[i.InodeID]
+	if n == 0 {
+		return nil
+	}
+	if k.claims[k.claimHash(i.Path, i.InodeID)] != n {
+		return invalidf("a guard names item %d, but is not in %q", i.InodeID, i.Path)
+	}
+	delete(k.claimed, i.InodeID)
 	return nil
 }
 
@@ -242,6 +282,9 @@ func (k *checker) footer() (Footer, error) {
 	if err := k.enter(stageFooter, typeFooter); err != nil {
 		return Footer{}, err
 	}
+	if len(k.claimed) > 0 {
+		return Footer{}, invalidf("a guard names item %d, which is not there", slices.Min(slices.Collect(maps.Keys(k.claimed))))
+	}
 	for id, sum := range k.effects {
 		if !sum.seen {
 			return Footer{}, invalidf("no quota line for inode %d, whose quota items change", id)
@@ -253,13 +296,13 @@ func (k *checker) footer() (Footer, error) {
 // belts holds the plan to its own limits.
 func (k *checker) belts() error {
 	b := &k.h.Belts
-	var items, entries, space int64
+	var items, entries, length int64
 	for i := range k.planned {
 		r, sums := &k.h.Roots[i], &k.planned[i]
 		if r.Mode != ModeExecute {
 			continue
 		}
-		items, entries, space = items+sums.Items, entries+sums.Entries, space+sums.Totals.Space
+		items, entries, length = items+sums.Items, entries+sums.Entries, length+sums.Totals.Length
 		if b.MaxPercentOfRoot > 0 && moreThan(sums.Entries, 100, r.Inodes, b.MaxPercentOfRoot) {
 			return invalidf("%d of the %d inodes of %q are planned, more than max_percent_of_root %d", sums.Entries, r.Inodes, r.Path, b.MaxPercentOfRoot)
 		}
@@ -267,7 +310,7 @@ func (k *checker) belts() error {
 	for _, v := range []struct {
 		name       string
 		value, max int64
-	}{{"max_items", items, b.MaxItems}, {"max_inodes", entries, b.MaxInodes}, {"max_bytes", space, b.MaxBytes}} {
+	}{{"max_items", items, b.MaxItems}, {"max_inodes", entries, b.MaxInodes}, {"max_bytes", length, b.MaxBytes}} {
 		if v.max > 0 && v.value > v.max {
 			return invalidf("%d are planned, more than %s %d", v.value, v.name, v.max)
 		}

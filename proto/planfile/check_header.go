@@ -87,7 +87,7 @@ func headerNumbers(h *Header) error {
 }
 
 func headerPlaces(h *Header) error {
-	if len(h.Anchors) == 0 {
+	if len(h.Anchors) == 0 && h.Executable {
 		return invalidf("no anchors: nothing would tell this cluster from another")
 	}
 	if (h.Removal == RemovalQuarantine) != (len(h.Quarantine) == 1) || len(h.Quarantine) > 1 {

@@ -49,6 +49,9 @@ func (k *checker) itemRules(i *Item, r *Root) error {
 	if err := k.itemAlone(i.Path); err != nil {
 		return err
 	}
+	if err := k.claimsOf(i); err != nil {
+		return err
+	}
 	return k.itemEffects(i)
 }
 
@@ -120,7 +123,7 @@ func (k *checker) itemAlone(item Path) error {
 		}
 	}
 	if k.guarded.has(k.hash(string(item))) {
-		return invalidf("a guard is the item %q or in it", item)
+		return invalidf("a guard that names no item is the item %q or in it", item)
 	}
 	// Paths that start with the bytes of another follow it at once, with only such
 	// paths between.

@@ -38,9 +38,10 @@
 // # Memory
 //
 // Lines are streamed. Writer and Open keep at most 24 bytes for each item (its inode
-// id; while the set grows half as much again), 64 for each guard that lies in a root
-// and 48 for each directory of the current item; an opened Reader keeps 32 bytes for
-// each block of 64 KiB. Everything returned is the caller's and stays valid.
+// id; while the set grows half as much again), 64 for each guard that lies in a root,
+// 200 for one in an item and 48 for each directory of the current item; an opened
+// Reader keeps 32 bytes for each block of 64 KiB. Everything returned is the caller's
+// and stays valid.
 //
 // # Goroutines
 //

@@ -79,6 +79,9 @@ func (s *Sum) add(limbs [4]uint64, count uint64) {
 	s.count += count
 }
 
+// Reset empties a sum, which then takes entries without allocating.
+func (s *Sum) Reset() { *s = Sum{buf: s.buf} }
+
 // Count gives the number of entries added.
 func (s *Sum) Count() uint64 { return s.count }
 

@@ -63,7 +63,7 @@ type Header struct {
 
 	LockDir   Place   `json:"lock_dir"`
 	HoldPaths []Place `json:"hold_paths,omitempty"` // while one exists, nothing executes
-	Anchors   []Place `json:"anchors"`              // long-lived directories: the same cluster has the same ids
+	Anchors   []Place `json:"anchors,omitempty"`    // long-lived directories: the same cluster has the same ids
 	Protect   []Place `json:"protect,omitempty"`    // never in, at or above an item
 
 	Belts Belts   `json:"belts"`
@@ -105,7 +105,7 @@ type Belts struct {
 	MaxItems           int64 `json:"max_items"`
 	MaxInodesPerMove   int64 `json:"max_inodes_per_move"`
 	MaxInodes          int64 `json:"max_inodes"` // also of one trash interval, which only an executor can know
-	MaxBytes           int64 `json:"max_bytes"`  // space consumed
+	MaxBytes           int64 `json:"max_bytes"`  // without replicas
 	MaxPercentOfRoot   int64 `json:"max_percent_of_root"`
 	MinTrashIntervalMs int64 `json:"min_trash_interval_ms"`
 }

@@ -7,7 +7,7 @@ type Kind string
 const (
 	KindUnit       Kind = "unit"       // a run, a savepoint, the directory of a cluster
 	KindCheckpoint Kind = "checkpoint" // chk-N of a run
-	KindFile       Kind = "file"       // in shared or taskowned of a run
+	KindFile       Kind = "file"       // in shared or taskowned of a run; an unfinished _metadata in chk-N
 	KindChild      Kind = "child"      // a direct child of a root of layout children
 )
 

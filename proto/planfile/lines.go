@@ -42,8 +42,8 @@ const (
 	GuardHAPointer GuardKind = "ha-pointer" // completedCheckpoint* and the like
 )
 
-// Guard is a file outside the items that may refer to files inside. An executor
-// reads it before anything moves.
+// Guard is a file that may refer to files anywhere. An executor reads it before
+// anything moves; one that lies in an item counts if that item stays.
 type Guard struct {
 	Kind          GuardKind `json:"kind"`
 	Path          Path      `json:"path"`
@@ -52,6 +52,7 @@ type Guard struct {
 	MTimeMs       int64     `json:"mtime_ms"` // any value
 	Owner         Name      `json:"owner"`
 	Root          Path      `json:"root,omitempty"`            // innermost root that holds it, if any
+	Item          uint64    `json:"item,omitempty"`            // inode id of the item that holds it, if any
 	Waived        string    `json:"waived,omitempty"`          // why it need not be readable
 	WaivedUntilMs int64     `json:"waived_until_ms,omitempty"` // goes with waived
 }
@@ -115,6 +116,7 @@ func (g *Guard) fields(c *coder) {
 	c.number("mtime_ms", &g.MTimeMs)
 	c.bytes("owner", (*string)(&g.Owner), false, true)
 	c.bytes("root", (*string)(&g.Root), true, true)
+	c.id("item", &g.Item, true)
 	c.maybeText("waived", &g.Waived)
 	c.maybe("waived_until_ms", &g.WaivedUntilMs)
 }

@@ -50,6 +50,9 @@ func runItem(i *Item, rel string, depth, runDepth int) bool {
 	case KindCheckpoint:
 		return depth == runDepth+1 && checkpointName(below) && i.IsDirectory() && direct
 	case KindFile:
+		if checkpointName(below) {
+			return i.SplitOf == 0 && depth == runDepth+2 && unfinishedName(component(rel, runDepth+1)) && !i.IsDirectory()
+		}
 		if below != "shared" && below != "taskowned" {
 			return false
 		}
@@ -70,6 +73,11 @@ func plainName(s string) bool {
 func checkpointName(s string) bool {
 	n, ok := strings.CutPrefix(s, "chk-")
 	return ok && n != "" && len(n) <= 19 && strings.Trim(n, "0123456789") == "" && (n[0] != '0' || n == "0")
+}
+
+// unfinishedName: of a file that was to become a `_metadata`.
+func unfinishedName(s string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(s, "."), "_metadata.inprogress")
 }
 
 // savepointName: savepoint-, 6 and 12 lower-case hexadecimal digits.

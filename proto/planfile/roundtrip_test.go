@@ -56,6 +56,9 @@ func genPlan(t *rapid.T) *plan {
 			continue
 		}
 		p.Items = append(p.Items, genItem(t, root, name, uint64(1000+i)))
+		for _, inside := range []Path{"/_metadata", "/d/completedCheckpoint1"}[:rapid.IntRange(0, 2).Draw(t, "guards in the item")] {
+			p.Guards = append(p.Guards, Guard{Kind: GuardMetadata, Path: path + inside, InodeID: uint64(i + 1), Owner: "o", Root: root, Item: uint64(1000 + i)})
+		}
 	}
 	slices.SortFunc(p.Guards, func(a, b Guard) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	genQuotas(t, p)

@@ -26,6 +26,7 @@ func TestRules(t *testing.T) {
 		{"unknown layout", func(p *plan) { p.Header.Roots[0].Layout = "flat" }, `layout "flat" is none of`},
 		{"unknown mode", func(p *plan) { p.Header.Roots[0].Mode = "" }, `mode "" is none of`},
 		{"no anchors", func(p *plan) { p.Header.Anchors = nil }, "no anchors"},
+		{"no anchors, not executable", func(p *plan) { p.Header.Anchors, p.Header.Executable = nil, false }, ""},
 		{"anchor without id", func(p *plan) { p.Header.Anchors[0].InodeID = 0 }, "has no inode id"},
 		{"lock in a root", func(p *plan) { p.Header.LockDir.Path = "/tmp/lock" }, "hold one another"},
 		{"lock above a root", func(p *plan) { p.Header.LockDir.Path = "/k8s-ha" }, "hold one another"},
@@ -54,9 +55,30 @@ func TestRules(t *testing.T) {
 		{"guard of unknown kind", func(p *plan) { p.Guards[0].Kind = "x" }, "unknown kind"},
 		{"guard without its root", func(p *plan) { p.Guards[0].Root = "" }, "is in root"},
 		{"guard waived for ever", func(p *plan) { p.Guards[1].WaivedUntilMs = 0 }, "go together"},
-		{"guard in an item", func(p *plan) { p.Guards[0].Path = p.Items[0].Item.Path + "/chk-3/_metadata" }, "a guard is the item"},
-		{"guard deep in an item", func(p *plan) { p.Guards[0].Path = p.Items[0].Item.Path + "/a/b/c/d" }, "a guard is the item"},
-		{"guard is an item", func(p *plan) { p.Guards[0].Path = p.Items[2].Item.Path }, "a guard is the item"},
+		{"guard in an item", func(p *plan) { p.Guards[0].Path = p.Items[0].Item.Path + "/chk-3/_metadata" }, "a guard that names no item is the item"},
+		{"guard deep in an item", func(p *plan) { p.Guards[0].Path = p.Items[0].Item.Path + "/a/b/c/d" }, "a guard that names no item is the item"},
+		{"guard is an item", func(p *plan) { p.Guards[0].Path = p.Items[2].Item.Path }, "a guard that names no item is the item"},
+		{"guard in the item that it names", func(p *plan) {
+			p.Guards[0].Path, p.Guards[0].Item = p.Items[0].Item.Path+"/chk-3/_metadata", p.Items[0].Item.InodeID
+		}, ""},
+		{"guard names an item that it is not in", func(p *plan) { p.Guards[0].Item = p.Items[0].Item.InodeID }, "names item 16402, but is not in"},
+		{"two guards, one not in the item", func(p *plan) {
+			g := p.Guards[0]
+			g.Path, g.Item = p.Items[0].Item.Path+"/chk-3/_metadata", p.Items[0].Item.InodeID
+			p.Guards[0].Item = g.Item
+			p.Guards = append([]Guard{g}, p.Guards...)
+		}, "names item 16402, but is not in"},
+		{"two guards, one does not name the item", func(p *plan) {
+			g := p.Guards[0]
+			g.Path, g.Item = p.Items[0].Item.Path+"/chk-3/_metadata", p.Items[0].Item.InodeID
+			p.Guards = append([]Guard{g}, p.Guards...)
+			p.Guards[1].Path = p.Items[0].Item.Path + "/chk-4/_metadata"
+		}, "a guard that names no item is the item"},
+		{"guard is the item that it names", func(p *plan) {
+			p.Guards[0].Path, p.Guards[0].Item = p.Items[2].Item.Path, p.Items[2].Item.InodeID
+		}, "but is not in"},
+		{"guard names an item that is not there", func(p *plan) { p.Guards[0].Item = 99 }, "names item 99, which is not there"},
+		{"guard in no root names an item", func(p *plan) { p.Guards[1].Item = 16402 }, "is in no item"},
 		{"guard above nothing but beside", func(p *plan) { p.Guards[0].Path = p.Items[1].Item.Path + "1/_metadata" }, ""},
 
 		{"item unsorted", func(p *plan) { p.Items[0], p.Items[1] = p.Items[1], p.Items[0] }, "sorted by the bytes"},
@@ -133,7 +155,8 @@ func TestRules(t *testing.T) {
 		{"max_items, deferred not counted", func(p *plan) { p.Header.Belts.MaxItems = 4 }, ""},
 		{"max_inodes_per_move", func(p *plan) { p.Header.Belts.MaxInodesPerMove = 4 }, "more than max_inodes_per_move 4"},
 		{"max_inodes", func(p *plan) { p.Header.Belts.MaxInodes = 9 }, "more than max_inodes 9"},
-		{"max_bytes", func(p *plan) { p.Header.Belts.MaxBytes = 14999 }, "more than max_bytes 14999"},
+		{"max_bytes", func(p *plan) { p.Header.Belts.MaxBytes = 4999 }, "more than max_bytes 4999"},
+		{"max_bytes, just", func(p *plan) { p.Header.Belts.MaxBytes = 5000 }, ""},
 		{"max_percent_of_root", func(p *plan) { p.Header.Roots[0].Inodes = 23 }, "more than max_percent_of_root 30"},
 		{"max_percent_of_root, just", func(p *plan) { p.Header.Roots[0].Inodes = 24 }, ""},
 	} {
@@ -218,6 +241,7 @@ func TestPlaces(t *testing.T) {
 	right := map[string]bool{}
 	for _, s := range []string{
 		"job-run unit job/run", "job-run checkpoint job/run/chk-12", "job-run checkpoint job/run/chk-0",
+		"job-run file job/run/chk-12/_metadata.inprogress.1", "job-run file job/run/chk-12/._metadata.inprogress.1", "run file job/chk-12/._metadata.inprogress",
 		"job-run file job/run/shared/x", "job-run file job/run/taskowned/x", "job-run file job/run/shared/x/y",
 		"run unit run", "run unit job", "run checkpoint job/chk-12", "run file job/shared/x", "run file job/shared/x/y",
 		"savepoints unit " + savepoint, "savepoints unit job/" + savepoint,
@@ -229,7 +253,8 @@ func TestPlaces(t *testing.T) {
 	}
 	rels := []string{
 		"run", "job", "job/run", "job/run/x", "job/run/chk-12", "job/run/chk-0", "job/run/chk-012", "job/run/chk-", "job/run/chk-1x", "job/chk-12", "chk-12",
-		"job/run/shared", "job/run/shared/x", "job/run/taskowned/x", "job/run/shared/x/y", "job/shared", "job/shared/x", "job/shared/x/y", "shared", "job/run/chk-12/x",
+		"job/run/chk-12/_metadata.inprogress.1", "job/run/chk-12/._metadata.inprogress.1", "job/run/chk-12/..metadata.inprogress", "job/run/chk-12/_metadata",
+		"job/run/chk-12/x/_metadata.inprogress", "job/chk-12/._metadata.inprogress", "chk-12/_metadata.inprogress", "job/run/shared", "job/run/shared/x", "job/run/taskowned/x", "job/run/shared/x/y", "job/shared", "job/shared/x", "job/shared/x/y", "shared", "job/run/chk-12/x",
 		savepoint, "job/" + savepoint, "job/run/" + savepoint, "savepoint-A1b2c3-0123456789ab", "savepoint-a1b2c3-0123456789", "shared/" + savepoint, "job-result-store",
 	}
 	for _, layout := range []Layout{LayoutJobRun, LayoutRun, LayoutSavepoints, LayoutHAStorage, LayoutChildren} {
@@ -282,6 +307,9 @@ func TestSplit(t *testing.T) {
 		{KindCheckpoint, "j/r/chk-3", true, 7, true},
 		{KindCheckpoint, "j/r/chk-3", true, 8, false},
 		{KindUnit, "j/r", true, 6, false},
+		{KindFile, "j/r/chk-3/._metadata.inprogress.1", false, 8, false},
+		{KindFile, "j/r/dstl", true, 7, false},
+		{KindFile, "j/r/chk-3", true, 7, false},
 	} {
 		i := item(tc.kind, "/r", tc.rel, 5, tc.parent)
 		i.Job, i.Run, i.SplitOf = "j", "r", 7

@@ -152,8 +152,8 @@ func samplePlan() *plan {
 			{KnownEntry, "/tmp/spark-\xff", 17401, "/tmp"},
 		},
 		Guards: []Guard{
-			{GuardMetadata, Path("/flink-checkpoints/orders/" + run1 + "/chk-9/_metadata"), 16450, 9021, imageTime - day, "flink", root, "", 0},
-			{GuardHAPointer, "/ha/completedCheckpoint1", 18000, 777, 0, "flink", "", "block lost in March, job retired", imageTime + 30*day},
+			{GuardMetadata, Path("/flink-checkpoints/orders/" + run1 + "/chk-9/_metadata"), 16450, 9021, imageTime - day, "flink", root, 0, "", 0},
+			{GuardHAPointer, "/ha/completedCheckpoint1", 18000, 777, 0, "flink", "", 0, "block lost in March, job retired", imageTime + 30*day},
 		},
 	}
 	unit := item(KindUnit, root, "orders/"+run0, 16402, 16401)
