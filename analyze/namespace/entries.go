@@ -57,6 +57,9 @@ func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b
 	return err
 }
 
+// Len is the number of records in the batch, those included that Each leaves out.
+func (b *EntryBatch) Len() int { return b.b.Len() }
+
 // Each calls fn for every live inode of the batch.
 func (b *EntryBatch) Each(fn func(*Entry) error) error {
 	if b.skip != nil {
