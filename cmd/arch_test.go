@@ -49,6 +49,13 @@ var rules = map[string]rule{
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
 	},
+	"analyze/plan": {
+		own: []string{
+			"proto/pathtext", "proto/planfile", "analyze/cleanup", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
+		},
+		forbid:  offline,
+		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
+	},
 	"fsimage": {
 		own:     []string{"proto/fsimage"},
 		forbid:  append([]string{"log/slog"}, offline...),

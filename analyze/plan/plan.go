@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/flink"
+	"fsweep/analyze/namespace"
+	"fsweep/proto/planfile"
+)
+
+// ErrImage is wrapped by errors about an image that no plan can be made from, though
+// it could be read.
+var ErrImage = errors.New("no plan can be made from this image")
+
+// ErrNotFound is wrapped by the error about paths under protect that the image does
+// not have: one that is written wrong would protect nothing.
+var ErrNotFound = errors.New("protected paths were not found")
+
+// Request is what a plan is made from. Nothing in it is changed, except that
+// Decision counts the files of its sweeps.
+type Request struct {
+	Tree      *namespace.Tree // loaded with its sums
+	Discovery *flink.Discovery
+	Decision  *cleanup.Decision // of Discovery; used for one Write only
+	Policy    *cleanup.Policy   // in force
+	Inputs    cleanup.Inputs
+
+	Source     planfile.Source // its ImageTimeMs is that of Inputs
+	Tool       string
+	Version    string
+	PolicyName string // of the file
+
+	Live, Pins []planfile.Input
+	Warnings   []string // in front of those that Write adds
+
+	Workers int    // goroutines that decode (default 1)
+	TempDir string // where files of sweeps are sorted that do not fit in memory; "": os.TempDir
+	// Progress, if set, is told how many records were gone over; what was read of the
+	// file the caller knows. It is called from several goroutines, one at a time.
+	Progress func(namespace.Progress)
+
+	sortMemory int // bytes, for tests
+}
+
+// Result is what was written.
+type Result struct {
+	Digest planfile.Digest
+	Header planfile.Header
+	Footer planfile.Footer
+	Quotas []planfile.Quota // by path
+	// Items has what was written for those of Decision.Items and Decision.Deferred;
+	// what was left out is not in it.
+	Items map[*cleanup.Item]planfile.Item
+	// Sweeps has a value for each of Decision.Sweeps that was looked at.
+	Sweeps map[*cleanup.Sweep]SweepTotals
+	// GuardsInItems is how many of the guards lie in items.
+	GuardsInItems int64
+}
+
+// SweepTotals says what became of the files of a sweep.
+type SweepTotals struct {
+	Planned, Deferred FileTotals
+	PassedOver        FileTotals // not old enough, open, of unknown age, or read lately
+}
+
+// FileTotals counts files and the sum of their lengths.
+type FileTotals struct{ Files, Bytes int64 }
+
+func (t *FileTotals) add(bytes int64) {
+	t.Files++
+	t.Bytes += bytes
+}
+
+// Write writes the plan to w. It reads section INODE once. The bytes depend on the
+// request alone, not on Workers, TempDir or timing.
+//
+// Memory, beside the request and the result: 4 bytes for each directory of the image,
+// some 150 for each item and 24 more for each file of a sweep; files of sweeps beyond
+// some MiB are sorted in a temporary file, which has no name and is gone when Write
+// returns. What has reached w when Write fails is no plan.
+//
+// Errors wrap [ErrNotFound], [ErrImage], the error of w or of reading, or
+// [planfile.ErrInvalid], which would be a mistake of this package. It is not to be
+// called twice with one Decision.
+func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
+	b := newBuilder(r)
+	b.addItems()
+	b.addSweeps()
+	b.places()
+	b.effects = newEffects(b)
+	defer b.close()
+	if err := b.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.missing(); err != nil {
+		return nil, err
+	}
+	b.judge()
+	guards, err := b.guards()
+	if err != nil {
+		return nil, err
+	}
+	b.out.Header = b.header()
+	p, err := planfile.NewWriter(w, b.out.Header)
+	if err != nil {
+		return nil, err
+	}
+	b.file = p
+	for _, step := range []func(context.Context) error{
+		b.writeKnown,
+		func(ctx context.Context) error { return b.writeGuards(ctx, guards) },
+		b.writeItems,
+		b.writeQuotas,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if b.out.Digest, err = p.Close(); err != nil {
+		return nil, err
+	}
+	b.out.Footer = p.Footer()
+	return b.out, nil
+}
+
+// builder makes one plan.
+type builder struct {
+	r   *Request
+	t   *namespace.Tree
+	d   *flink.Discovery
+	out *Result
+
+	file   *planfile.Writer
+	column []uint32         // what each directory is of; see the codes
+	items  []*work          // by path
+	sweeps []*cleanup.Sweep // by path; nil: left out
+	spool  *spool
+
+	watched  map[namespace.Dir][]*watch
+	at       placed
+	ignored  []planfile.Known // files right below roots
+	guardIDs map[uint64]bool  // in directories of sweeps
+	warnings []string
+
+	effects *effects
+	belts   belts
+}
+
+func newBuilder(r *Request) *builder {
+	return &builder{
+		r: r, t: r.Tree, d: r.Discovery,
+		out:    &Result{Items: map[*cleanup.Item]planfile.Item{}, Sweeps: map[*cleanup.Sweep]SweepTotals{}},
+		column: make([]uint32, r.Tree.NumDirs()), watched: map[namespace.Dir][]*watch{},
+		guardIDs: map[uint64]bool{},
+	}
+}
+
+// close gives up the temporary file.
+func (b *builder) close() {
+	if b.spool != nil {
+		b.spool.close()
+	}
+}
+
+func (b *builder) warn(s string) { b.warnings = append(b.warnings, s) }

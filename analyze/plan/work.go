@@ -1,0 +1,285 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/namespace"
+	"fsweep/fsimage"
+	"fsweep/proto/planfile"
+)
+
+// Codes of a directory: the number of the item that it is or lies in, from 1 on, or,
+// behind those, of the sweep. With watchBit some file in it is looked for.
+const (
+	watchBit = 1 << 31
+	codeMask = watchBit - 1
+)
+
+// work is an item on its way into the plan.
+type work struct {
+	item     *cleanup.Item
+	path     planfile.Path
+	dir      namespace.Dir // NoDir of a file
+	deferred string        // the belt
+	left     bool          // left out of the plan
+
+	sum  planfile.Sum
+	file *fileFacts // of a file, when it was seen
+}
+
+// fileFacts are what an image says of a file that is an item by itself.
+type fileFacts struct {
+	id, parent    uint64
+	parentDir     namespace.Dir
+	length, space int64 // bytes; on disk, as the content summary has it
+	mtime, atime  int64
+	permission    fsimage.Permission
+	moved         namespace.Moved // what moving it gives back
+	there         namespace.Usage // what a quarantine is charged for it
+	open          bool
+}
+
+// addItems takes the items of the decision and marks the directories in them.
+func (b *builder) addItems() {
+	for _, list := range [][]*cleanup.Item{b.r.Decision.Items, b.r.Decision.Deferred} {
+		for _, i := range list {
+			w := &work{item: i, path: planfile.Path(i.Path), dir: namespace.NoDir}
+			if len(i.Deferred) > 0 {
+				w.deferred = string(i.Deferred[0].Rule)
+			}
+			b.items = append(b.items, w)
+		}
+	}
+	slices.SortFunc(b.items, func(x, y *work) int { return cmp.Compare(x.path, y.path) })
+	for n, w := range b.items {
+		dir, ok := b.find(w.item.INodeID)
+		if !ok { // a file: its directory is watched
+			if parent, ok := b.find(w.item.ParentID); ok {
+				b.watch(parent, &watch{item: w})
+			}
+			continue
+		}
+		w.dir = dir
+		b.mark(dir, uint32(n)+1)
+		b.addDirs(w)
+	}
+}
+
+// addSweeps marks the directories whose files may become items.
+func (b *builder) addSweeps() {
+	b.sweeps = slices.Clone(b.r.Decision.Sweeps)
+	// The order of what lies in them: none is in another.
+	slices.SortFunc(b.sweeps, func(x, y *cleanup.Sweep) int { return cmp.Compare(x.Path+"/", y.Path+"/") })
+	for n, s := range b.sweeps {
+		if dir, ok := b.find(s.INodeID); ok {
+			b.mark(dir, uint32(len(b.items)+n)+1)
+		}
+	}
+	if len(b.sweeps) == 0 {
+		return
+	}
+	b.spool = newSpool(b.r.TempDir, b.workers(), b.sweeps)
+	if b.r.sortMemory > 0 {
+		b.spool.limit = b.r.sortMemory
+	}
+	for i := range b.d.Guards {
+		if g := &b.d.Guards[i]; b.sweepOf(b.code(g.Parent)) != nil {
+			b.guardIDs[g.INodeID] = true
+		}
+	}
+}
+
+func (b *builder) workers() int { return max(b.r.Workers, 1) }
+
+// find gives the directory with an inode id.
+func (b *builder) find(id uint64) (namespace.Dir, bool) {
+	return b.t.Lookup(strconv.AppendUint([]byte("/.reserved/.inodes/"), id, 10))
+}
+
+// mark gives a directory and all below it a code.
+func (b *builder) mark(top namespace.Dir, code uint32) {
+	todo := []namespace.Dir{top}
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		b.column[d] = b.column[d]&watchBit | code
+		todo = slices.AppendSeq(todo, b.d.Subdirectories(d))
+	}
+}
+
+// addDirs adds the directories of an item to its sum. The tree has all that is said
+// of them, so the pass only sees files.
+func (b *builder) addDirs(w *work) {
+	todo := []namespace.Dir{w.dir}
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = slices.AppendSeq(todo[:len(todo)-1], b.d.Subdirectories(d))
+		w.sum.Add(planfile.Entry{InodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)), Kind: planfile.EntryDirectory, MTimeMs: b.t.MTimeMs(d), Name: b.t.Name(d)})
+	}
+}
+
+// code gives the code of a directory, 0 of none.
+func (b *builder) code(d namespace.Dir) uint32 {
+	if d == namespace.NoDir {
+		return 0
+	}
+	return b.column[d] & codeMask
+}
+
+// workOf gives the item that a code stands for, nil if for none.
+func (b *builder) workOf(code uint32) *work {
+	if code == 0 || int(code) > len(b.items) {
+		return nil
+	}
+	return b.items[code-1]
+}
+
+func (b *builder) sweepOf(code uint32) *cleanup.Sweep {
+	if n := int(code) - len(b.items) - 1; n >= 0 {
+		return b.sweeps[n]
+	}
+	return nil
+}
+
+// judge leaves out items about which the image contradicts itself, with all other
+// items of their jobs: whatever is wrong there can be wrong in those as well.
+func (b *builder) judge() {
+	bad := map[*cleanup.JobDecision]bool{}
+	n := 0
+	for _, w := range b.items {
+		if !b.sound(w) {
+			bad[w.item.Job] = true
+			n++
+		}
+	}
+	if n > 0 {
+		b.warn(fmt.Sprintf("The image contradicts itself about %s: with all others of their jobs they are left out.", plural(n, "item", "items")))
+	}
+	for _, w := range b.items {
+		w.left = bad[w.item.Job]
+	}
+	for i, s := range b.sweeps {
+		if bad[s.Job] {
+			b.sweeps[i] = nil
+		}
+	}
+	b.fasten()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// sound tells whether what the image says of an item fits together and has only
+// names that a client can use.
+func (b *builder) sound(w *work) bool {
+	if w.path.Clean() != nil {
+		return false
+	}
+	if w.dir == namespace.NoDir {
+		f := w.file
+		return f != nil && !f.open && f.parent == w.item.ParentID && f.length >= 0 && f.space >= 0
+	}
+	children, dirs, names := int64(0), int64(0), true
+	todo := []namespace.Dir{w.dir}
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		children += b.t.ChildCount(d)
+		dirs++
+		var last []byte
+		for c := range b.d.Subdirectories(d) {
+			name := b.t.Name(c)
+			names = names && !impossible(name) && string(name) != string(last)
+			last = name
+			todo = append(todo, c)
+		}
+	}
+	t, entries := totals(b.t.Summary(w.dir).Counts), int64(w.sum.Count())
+	counted := min(t.Files, t.Directories, t.Symlinks, t.Length, t.Space) >= 0
+	return names && counted && children == entries-1 && dirs <= t.Directories &&
+		entries-dirs <= t.Files+t.Symlinks && entries <= t.Files+t.Symlinks+t.Directories &&
+		b.t.ID(w.dir) == w.item.INodeID && b.t.ID(b.t.Parent(w.dir)) == w.item.ParentID
+}
+
+// impossible tells whether no client can make or use a name.
+func impossible(name []byte) bool {
+	switch string(name) {
+	case "", ".", "..", ".snapshot":
+		return true
+	}
+	return bytes.IndexByte(name, '/') >= 0
+}
+
+func totals(c namespace.Counts) planfile.Totals {
+	return planfile.Totals{Files: c.Files, Directories: c.Directories, Symlinks: c.Symlinks, Length: c.Length, Space: c.Space}
+}
+
+// belts are the limits once more, in the numbers of the plan's lines: those of the
+// decision know nothing of what snapshots hold.
+type belts struct {
+	limits                 planfile.Belts
+	items, entries, length int64
+	roots                  map[*cleanup.RootDecision]int64
+	behind                 map[*cleanup.JobDecision]bool // of which something was deferred here
+}
+
+// admit counts an item, or gives the belt that it would break.
+func (k *belts) admit(i *cleanup.Item, entries, length int64) string {
+	if !i.Root.Executable {
+		return ""
+	}
+	t := &i.Root.Root.Totals
+	l, share := &k.limits, (t.Directories+t.Files+t.Symlinks)*k.limits.MaxPercentOfRoot/100
+	switch {
+	case k.behind[i.Job]:
+		return string(cleanup.NewerDeferred)
+	case k.items+1 > l.MaxItems:
+		return string(cleanup.BeltItems)
+	case entries > l.MaxInodesPerMove:
+		return string(cleanup.BeltInodesMove)
+	case k.entries+entries > l.MaxInodes:
+		return string(cleanup.BeltInodes)
+	case k.roots[i.Root]+entries > share:
+		return string(cleanup.BeltPercent)
+	case l.MaxBytes > 0 && k.length+length > l.MaxBytes:
+		return string(cleanup.BeltBytes)
+	}
+	k.items++
+	k.entries += entries
+	k.length += length
+	k.roots[i.Root] += entries
+	return ""
+}
+
+// fasten holds the items against the belts, in the order of the decision.
+func (b *builder) fasten() {
+	b.belts = belts{limits: limits(&b.r.Policy.Belts), roots: map[*cleanup.RootDecision]int64{}, behind: map[*cleanup.JobDecision]bool{}}
+	of := make(map[*cleanup.Item]*work, len(b.items))
+	for _, w := range b.items {
+		of[w.item] = w
+	}
+	for _, i := range b.r.Decision.Items {
+		w := of[i]
+		if w.left {
+			continue
+		}
+		entries, length := int64(1), int64(0)
+		if w.dir == namespace.NoDir {
+			length = w.file.length
+		} else {
+			entries, length = int64(w.sum.Count()), b.t.Summary(w.dir).Length
+		}
+		if w.deferred = b.belts.admit(i, entries, length); w.deferred != "" {
+			b.belts.behind[i.Job] = true
+		}
+	}
+}
