@@ -192,6 +192,7 @@ func (e *explainer) debris(what view.What) {
 		why = rule("sweep_kept", fact("before_time_ms", e.sweepBefore()))
 	}
 	e.keep(what, append([]view.Reason{why}, e.x.Unit.Reasons...)...)
+	e.x.InKeptUnit = true
 }
 
 func newestComplete(u *flink.Unit) (newest *flink.Checkpoint) {

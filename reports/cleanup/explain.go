@@ -32,6 +32,9 @@ type Explanation struct {
 	Verdict string // keep | candidate | deferred | none
 	// Reasons: the first one decided, the others would keep it without that.
 	Reasons []Reason
+	// InKeptUnit: the first reason is why no rule for debris selects the path, the
+	// others are those of its unit.
+	InKeptUnit bool
 	// Guard: the path itself is a file that is read before anything moves.
 	Guard bool
 	// Guards are those that would be asked about it. Zero where none has to be.
@@ -93,10 +96,13 @@ func (p *printer) explain(x *Explanation) {
 	p.print(escape(x.Path))
 	p.is(x)
 	p.field("verdict", verdictText(x))
-	name := "because"
+	name, more := "because", "also because"
+	if x.InKeptUnit {
+		more = "unit stays because"
+	}
 	for _, r := range x.Reasons {
 		p.field(name, r.named())
-		name = "also because"
+		name = more
 	}
 	if x.Item != nil {
 		for _, r := range x.Item.Deferrals {
@@ -218,7 +224,7 @@ func (p *printer) asked(x *Explanation) {
 		p.field("guards", "none is asked")
 		return
 	}
-	p.field("guards", plural(x.NumGuards, "guard is", "guards are")+" asked whether it refers to what is in it; nearest first")
+	p.field("guards", plural(x.NumGuards, "guard is", "guards are")+" asked about it; nearest first")
 	for i := range x.Guards {
 		g := &x.Guards[i]
 		p.field("", pad(g.Near, 10)+escape(g.Path)+", "+size(g.Length)+note(g.Waived))
@@ -237,14 +243,18 @@ func note(waived string) string {
 
 // changes says what would have to be otherwise.
 func (p *printer) changes(x *Explanation) {
-	name := "to become one"
-	if x.movable() {
+	name, more := "candidate when", "and when"
+	switch {
+	case x.movable():
 		p.field("to keep it", toKeep)
-		name = "to move sooner"
+		name = "moved when"
+	case x.InKeptUnit:
+		more = "or, with its unit,"
 	}
 	for _, c := range changeList(x) {
 		p.field(name, c[0]+": "+c[1])
-		name = "and"
+		name = more
+		more = "and when"
 	}
 }
 

@@ -229,7 +229,8 @@ type jsonSummary struct {
 	Kept         int64     `json:"units_kept"`
 	Candidates   int64     `json:"units_candidates"`
 	KeptBy       []counted `json:"kept_by"`
-	SelectedBy   []counted `json:"items_by"`
+	PlannedBy    []counted `json:"planned_by"`
+	ObservedBy   []counted `json:"observed_by"`
 	DeferredBy   []counted `json:"deferred_by"`
 	StoppedBy    []counted `json:"stopped_by"`
 	Planned      sums      `json:"planned"`
@@ -245,7 +246,7 @@ type jsonSummary struct {
 func summaryValue(p *Plan, s *summary) jsonSummary {
 	v := jsonSummary{
 		Roots: s.roots, RootsStopped: s.stopped, RootsObserve: s.observed, Jobs: s.jobs, Kept: s.kept, Candidates: s.candidates,
-		KeptBy: byCount(s.keptBy), SelectedBy: byCount(s.selectedBy), DeferredBy: byCount(s.deferredBy), StoppedBy: byCount(s.stopsBy),
+		KeptBy: byCount(s.keptBy), PlannedBy: byCount(s.plannedBy), ObservedBy: byCount(s.listedBy), DeferredBy: byCount(s.putBy), StoppedBy: byCount(s.stopsBy),
 		Planned: s.planned, Observed: s.listed, Deferred: s.put, Proof: s.proof, Conditional: s.conditional, Guards: p.Footer.Guards,
 		PlanFile: p.File,
 	}

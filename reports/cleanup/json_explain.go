@@ -35,6 +35,7 @@ type jsonExplanation struct {
 	Verdict   string       `json:"verdict"`
 	Rule      string       `json:"rule,omitempty"`
 	Reasons   []jsonReason `json:"reasons"`
+	InKept    bool         `json:"in_kept_unit"`
 	Changes   []jsonChange `json:"changes"`
 	Guard     bool         `json:"is_guard"`
 	NumGuards int64        `json:"guard_count"`
@@ -59,7 +60,7 @@ type jsonGuard struct {
 func explanationValue(x *Explanation) jsonExplanation {
 	v := jsonExplanation{
 		jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists, Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons),
-		Changes: []jsonChange{}, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+		Changes: []jsonChange{}, InKept: x.InKeptUnit, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
 	}
 	if len(x.Reasons) > 0 {
 		v.Rule = x.Reasons[0].Rule

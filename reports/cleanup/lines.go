@@ -22,6 +22,8 @@ var lineWords = [...]string{errorLine, jobLine, keepLine, deleteLine}
 
 const (
 	wordWidth = len(deleteLine) + 2
+	// fieldWidth is that of names in head, summary and explanations.
+	fieldWidth = 20
 	// maxPathWidth: what is behind a longer path is not aligned, so that one of them
 	// does not make all lines long.
 	maxPathWidth = 120
@@ -60,8 +62,14 @@ func (p *printer) print(parts ...string) {
 	_ = p.w.WriteByte('\n')
 }
 
+// failed tells whether something could not be written, so that going on is of no use.
+func (p *printer) failed() bool {
+	_, err := p.w.Write(nil)
+	return err != nil
+}
+
 // field is a line of head or summary.
-func (p *printer) field(name, value string) { p.print("  ", pad(name, 18), value) }
+func (p *printer) field(name, value string) { p.print("  ", pad(name, fieldWidth), value) }
 
 // room tells whether one more line of a kind may be printed, and counts it.
 func (p *printer) room(word string) bool {
@@ -118,7 +126,7 @@ func (p *printer) flush() {
 func (p *printer) left() {
 	for _, word := range lineWords {
 		if n := p.omitted[word]; n > 0 {
-			p.print("… ", plural(n, "more "+word+" line is", "more "+word+" lines are"), " not printed (--max-list-lines ", count(int64(p.o.MaxListLines)), "); the plan has all of it")
+			p.print("… ", plural(n, "more "+word+" line is", "more "+word+" lines are"), " not printed (--max-list-lines ", count(int64(p.o.MaxListLines)), "); JSON has all")
 		}
 	}
 }

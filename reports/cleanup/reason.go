@@ -151,7 +151,7 @@ func show(f *planfile.Fact) string {
 // named is the rule and the sentence: what scripts look for, and what people read.
 func (r Reason) named() string {
 	s := r.String()
-	if !r.Known() {
+	if strings.HasPrefix(s, printable(r.Rule)) {
 		return s
 	}
 	return r.Rule + ": " + s

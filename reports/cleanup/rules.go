@@ -5,7 +5,7 @@ package cleanup
 var rules = map[string]words{
 	// These stop a root.
 	"misfits": {
-		"{misfits|entry does|entries do} not fit the layout[, the first: {path}][, {misfit}]",
+		"what lies there does not fit the layout[: {misfits|entry|entries}][, the first: {path}][, {misfit}]",
 		"the entries leave the root, stand under ignore, or path and layout of the root are corrected",
 	},
 	"no_live_list": {
@@ -46,7 +46,7 @@ var rules = map[string]words{
 	"live":       {"a live list has {live_name}", "no live list has {live_name} any more; a run then stays as seen_live_before"},
 	"constant_id": {
 		"later deployments use an id that ends in 16 zeros again, so no age says anything",
-		"no rule will ever select it",
+		"never: only a person can know",
 	},
 	"seen_live_before": {
 		"a live list had {seen_name} before, so a deployment may use it again",
@@ -108,7 +108,7 @@ var rules = map[string]words{
 	},
 	"no_run_id": {
 		"its name is no id of a run, so no live list can have it",
-		"no rule will ever select it",
+		"never: only a person can know",
 	},
 
 	// These select.
@@ -148,10 +148,10 @@ var rules = map[string]words{
 	// These are reasons of explanations, for what is no unit.
 	"missing":           {"it does not exist in the image", "a newer image has it"},
 	"outside_roots":     {"no root of the policy holds it", "the policy declares a root that holds it"},
-	"above_root":        {"roots are below it, and nothing that holds a root is ever planned", "no rule will ever select it"},
-	"root_itself":       {"a root itself is never planned", "no rule will ever select it"},
-	"job_itself":        {"a job directory itself is never planned, only what is in it", "no rule will ever select it"},
-	"no_unit":           {"it is in no unit of the layout, and nothing else is ever planned", "no rule will ever select it"},
+	"above_root":        {"roots are below it, and nothing that holds a root is ever planned", "never"},
+	"root_itself":       {"a root itself is never planned", "never: only what is in it"},
+	"job_itself":        {"a job directory itself is never planned, only what is in it", "never: only what is in it"},
+	"no_unit":           {"it is in no unit of the layout, and nothing else is ever planned", "never"},
 	"parts_first":       {"its parts go first, as it is too large for one move", "its parts are gone"},
 	"none_complete":     {"no checkpoint of the run is complete, so nothing tells debris from what is being written", "the run completes a checkpoint"},
 	"being_written":     {"chk-{checkpoint} is not complete, but above the newest complete one[, chk-{newest_complete_checkpoint}]: it may still be written", "the run completes a checkpoint with a higher number"},

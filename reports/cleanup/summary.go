@@ -35,12 +35,14 @@ type summary struct {
 	planned, listed, put     sums // of roots in mode execute, in mode observe, deferred
 	proof, conditional       int64
 
-	kept, candidates                        int64 // units
-	keptBy, selectedBy, deferredBy, stopsBy map[string]int64
+	kept, candidates int64 // units
+	// Rules with how often they were: of units, of items in roots of either mode, of
+	// deferred items, of roots.
+	keptBy, plannedBy, listedBy, putBy, stopsBy map[string]int64
 }
 
 func newSummary() *summary {
-	return &summary{keptBy: map[string]int64{}, selectedBy: map[string]int64{}, deferredBy: map[string]int64{}, stopsBy: map[string]int64{}}
+	return &summary{keptBy: map[string]int64{}, plannedBy: map[string]int64{}, listedBy: map[string]int64{}, putBy: map[string]int64{}, stopsBy: map[string]int64{}}
 }
 
 func (s *summary) root(r *Root) {
@@ -77,25 +79,26 @@ func (s *summary) unit(r *planfile.Root, u *Unit) {
 	}
 	for i := range u.Sweeps {
 		w := &u.Sweeps[i]
-		s.of(r).add(w.Planned.Files, w.Planned.Files, w.Planned.Bytes, w.Freed)
+		sums, by := s.of(r)
+		sums.add(w.Planned.Files, w.Planned.Files, w.Planned.Bytes, w.Freed)
 		s.put.add(w.Deferred.Files, w.Deferred.Files, w.Deferred.Bytes, planfile.Freed{})
 		s.proof += w.Planned.Files
 		s.conditional += w.Planned.Files
 		if w.Planned.Files > 0 {
-			s.selectedBy[w.Rule] += w.Planned.Files
+			by[w.Rule] += w.Planned.Files
 		}
 		if w.Deferred.Files > 0 {
-			s.deferredBy["belts"] += w.Deferred.Files
+			s.putBy["belts"] += w.Deferred.Files
 		}
 	}
 }
 
 // of gives the sums of what is planned in a root.
-func (s *summary) of(r *planfile.Root) *sums {
+func (s *summary) of(r *planfile.Root) (*sums, map[string]int64) {
 	if r.Mode == planfile.ModeExecute {
-		return &s.planned
+		return &s.planned, s.plannedBy
 	}
-	return &s.listed
+	return &s.listed, s.listedBy
 }
 
 func (s *summary) item(r *planfile.Root, i *Item) {
@@ -105,11 +108,12 @@ func (s *summary) item(r *planfile.Root, i *Item) {
 		if len(i.Deferrals) > 0 {
 			rule = i.Deferrals[0].Rule
 		}
-		s.deferredBy[rule]++
+		s.putBy[rule]++
 		return
 	}
-	s.of(r).add(1, i.Entries, i.Totals.Length, i.Freed)
-	s.selectedBy[i.Rule]++
+	sums, by := s.of(r)
+	sums.add(1, i.Entries, i.Totals.Length, i.Freed)
+	by[i.Rule]++
 	if i.NeedsReferenceProof {
 		s.proof++
 	}
@@ -154,16 +158,16 @@ func (p *printer) summary(v *Plan, s *summary) {
 	p.print("Summary")
 	p.field("roots", count(s.roots)+" declared, "+count(s.stopped)+" stopped"+rulesText(s.stopsBy)+", "+count(s.observed)+" only observed")
 	p.field("kept", plural(s.kept, "unit", "units")+rulesText(s.keptBy))
-	p.field("would be moved", s.planned.text()+rulesText(s.selectedBy))
+	p.field("would be moved", s.planned.text()+rulesText(s.plannedBy))
 	p.freed(&v.Header, &s.planned.Freed)
 	if s.listed.Items > 0 {
-		p.field("only listed", s.listed.text()+" in roots of mode observe; never moved")
+		p.field("only listed", s.listed.text()+rulesText(s.listedBy)+"; in roots of mode observe, never moved")
 	}
 	if s.put.Items > 0 {
-		p.field("deferred", s.put.text()+rulesText(s.deferredBy))
+		p.field("deferred", s.put.text()+rulesText(s.putBy))
 	}
 	if s.proof > 0 {
-		p.field("reference proof", plural(s.proof, "item is", "items are")+" moved only if none of "+plural(v.Footer.Guards, "guard", "guards")+" refers to what is in it")
+		p.field("reference proof", plural(s.proof, "item is", "items are")+" moved only if no guard refers to what is in it; guards in the plan: "+count(v.Footer.Guards))
 	}
 	if s.conditional > 0 {
 		p.field("conditional", plural(s.conditional, "item is", "items are")+" there by opt-in rules of the policy")
@@ -232,12 +236,16 @@ func notExecutable(h *planfile.Header, s *summary) string {
 }
 
 // quotas shows what the moves give back, at once.
-func (p *printer) quotas(list []planfile.Quota) {
+func (p *printer) quotas(list []planfile.Quota, s *summary) {
 	if len(list) == 0 {
 		return
 	}
 	p.print()
-	p.print("Quotas, before and after all items that are not deferred")
+	title := "Quotas, before and after all items that are not deferred"
+	if s.listed.Items > 0 {
+		title += ", those in mode observe included"
+	}
+	p.print(title)
 	t := newTable("<quota of", "limit", "used", "after", "used %", "after %", "<path")
 	for i := range list {
 		q := &list[i]

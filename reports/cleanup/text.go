@@ -34,6 +34,9 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 				out.unit(u)
 			}
 			out.flush()
+			if out.failed() {
+				break
+			}
 		}
 	}
 	if len(out.omitted) > 0 {
@@ -41,7 +44,7 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 		out.left()
 	}
 	out.summary(p, s)
-	out.quotas(p.Quotas)
+	out.quotas(p.Quotas, s)
 	out.warnings(p.Header.Warnings)
 	out.next(p, s)
 	return out.w.Flush()
@@ -147,6 +150,7 @@ func (p *printer) job(j *Job) {
 		p.misfit(&j.Unknown[i], "; nothing in its job is planned")
 	}
 	p.more(j.NumUnknown-int64(len(j.Unknown)), "entries of the job that do not fit")
+	p.flush()
 	word := jobLine
 	if j.Excluded {
 		word = keepLine
