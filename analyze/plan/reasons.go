@@ -50,10 +50,10 @@ func evidence(i *cleanup.Item) []planfile.Fact {
 	return append(out, number("min_age_ms", milliseconds(policy.MinAge)))
 }
 
-// newer counts what is before a unit in its job, which stands newest first.
+// newer counts what is newer than a unit in its job, where the newest stands first.
 func newer(i *cleanup.Item) int64 {
 	at, _ := slices.BinarySearchFunc(i.Job.Units, i.Unit, func(x, y *cleanup.UnitDecision) int {
-		return cmp.Or(cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms), cmp.Compare(x.Path, y.Path))
+		return cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms)
 	})
 	return int64(at)
 }

@@ -268,7 +268,9 @@ func (e *explainer) guards() {
 	}
 	moved := map[string]bool{}
 	for _, i := range e.s.decision.Items {
-		moved[string(i.Path)] = true
+		if i.Root.Executable {
+			moved[string(i.Path)] = true
+		}
 	}
 	for _, u := range e.a.Job.Units {
 		// What is not grouped is of no common job.

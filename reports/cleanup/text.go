@@ -87,11 +87,11 @@ func (p *printer) root(r *Root) {
 	for i := range r.Misfits {
 		p.misfit(&r.Misfits[i], "")
 	}
+	p.flush()
 	p.more(r.NumMisfits-int64(len(r.Misfits)), "entries of the root that do not fit")
 	for _, s := range stops(r) {
 		p.print(pad(errorLine, wordWidth), escape(r.Path), "  root stopped, nothing in it is planned: ", s.named())
 	}
-	p.flush()
 }
 
 // stops gives the rules that stop a root, from wherever they are known.
@@ -140,7 +140,6 @@ func (p *printer) misfit(m *Misfit, then string) {
 // more counts what was not handed over.
 func (p *printer) more(n int64, what string) {
 	if n > 0 {
-		p.flush()
 		p.print("… ", count(n), " more ", what)
 	}
 }
@@ -149,8 +148,8 @@ func (p *printer) job(j *Job) {
 	for i := range j.Unknown {
 		p.misfit(&j.Unknown[i], "; nothing in its job is planned")
 	}
-	p.more(j.NumUnknown-int64(len(j.Unknown)), "entries of the job that do not fit")
 	p.flush()
+	p.more(j.NumUnknown-int64(len(j.Unknown)), "entries of the job that do not fit")
 	word := jobLine
 	if j.Excluded {
 		word = keepLine
