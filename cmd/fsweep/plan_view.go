@@ -2,6 +2,7 @@ package main
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -211,7 +212,7 @@ func (s *planSource) item(i *cleanup.Item) *view.Item {
 	if !ok {
 		out := &view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred)}
 		if s.items != nil {
-			out.Item.Deferred = inconsistent
+			out.Deferred = inconsistent
 			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})
 		}
 		return out
@@ -274,8 +275,8 @@ func itemTotals(i *cleanup.Item) flink.Totals {
 
 // parts lists checkpoints, newest first, and the other directories of a run.
 func parts(u *flink.Unit) (out []view.Part) {
-	for n := len(u.Checkpoints) - 1; n >= 0; n-- {
-		out = append(out, checkpointPart(u.Checkpoints[n]))
+	for _, c := range slices.Backward(u.Checkpoints) {
+		out = append(out, checkpointPart(c))
 	}
 	for _, a := range []struct {
 		name string

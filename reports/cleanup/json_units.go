@@ -172,8 +172,8 @@ func itemValue(i *Item) jsonItem {
 		Reason: reasonValue(Reason{Rule: i.Rule, Facts: i.Evidence}), Proof: i.NeedsReferenceProof, Conditional: i.Conditional,
 		Deferred: reasonsValue(i.Deferrals), Freed: i.Freed,
 	}
-	if len(i.Deferrals) == 0 && i.Item.Deferred != "" {
-		v.Deferred = append(v.Deferred, reasonValue(Reason{Rule: i.Item.Deferred}))
+	if len(i.Deferrals) == 0 && i.Deferred != "" {
+		v.Deferred = append(v.Deferred, reasonValue(Reason{Rule: i.Deferred}))
 	}
 	return v
 }

@@ -175,7 +175,7 @@ func allNamed(list []Reason) string {
 	return s
 }
 
-func (i *Item) deferred() bool { return i.Item.Deferred != "" || len(i.Deferrals) > 0 }
+func (i *Item) deferred() bool { return i.Deferred != "" || len(i.Deferrals) > 0 }
 
 // proofNeeded ends the reason of what only the executor can decide about.
 const proofNeeded = "; if no guard refers to it"
@@ -192,8 +192,8 @@ func itemReason(i *Item) string {
 			why = append(why, r.String())
 		}
 		return "deferred: " + strings.Join(why, ", ") + "; " + s
-	case i.Item.Deferred != "":
-		return "deferred: " + Reason{Rule: i.Item.Deferred}.String() + "; " + s
+	case i.Deferred != "":
+		return "deferred: " + Reason{Rule: i.Deferred}.String() + "; " + s
 	case i.NeedsReferenceProof || i.Conditional:
 		s += proofNeeded
 	}

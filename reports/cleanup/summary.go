@@ -104,7 +104,7 @@ func (s *summary) of(r *planfile.Root) (*sums, map[string]int64) {
 func (s *summary) item(r *planfile.Root, i *Item) {
 	if i.deferred() {
 		s.put.add(1, i.Entries, i.Totals.Length, i.Freed)
-		rule := i.Item.Deferred
+		rule := i.Deferred
 		if len(i.Deferrals) > 0 {
 			rule = i.Deferrals[0].Rule
 		}
