@@ -129,6 +129,9 @@ func (p *printer) is(x *Explanation) {
 	}
 	if x.Root != nil {
 		p.field("root", escape(x.Root.Path)+", layout "+string(x.Root.Layout)+", mode "+string(x.Root.Mode))
+		for _, s := range stops(x.Root) {
+			p.field("root stopped by", s.named())
+		}
 	}
 	if x.Job != nil && x.Job.Name != "" {
 		p.field("job", escape(x.Job.Name))

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,4 +241,39 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestRulesDoc: the document has every rule with its sentence, as it is made here.
+func TestRulesDoc(t *testing.T) {
+	t.Parallel()
+	const file, begin, end = "../../docs/plan.md", "-update\" -->\n", "<!-- rules: end -->"
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(doc), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("no marks")
+	}
+	var b strings.Builder
+	b.WriteString("| rule | sentence | it ends when |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		b.WriteString("| `" + name + "` | " + docSentence(rules[name].says) + " | " + docSentence(rules[name].change) + " |\n")
+	}
+	want := head + begin + b.String() + end + tail
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want, string(doc)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// docSentence shows a fact by its name, and of plurals the one for many.
+func docSentence(s string) string {
+	s = regexp.MustCompile(`\{([a-z_]+)\|[^|}]*\|([^}]*)\}`).ReplaceAllString(s, "`$1` $2")
+	s = regexp.MustCompile(`\{([a-z_]+)\+([a-z_]+)\}`).ReplaceAllString(s, "`$1` + `$2`")
+	return strings.NewReplacer("{", "`", "}", "`", "[", "", "]", "", "|", `\|`).Replace(s)
 }

@@ -32,7 +32,7 @@ var rules = map[string]words{
 	},
 	"unknown_entry": {
 		"{unknown_entries|entry|entries} in it that Flink does not make[, the first: {path}][, {entry}]",
-		"somebody finds out what [{path} is]and moves it away",
+		"somebody finds out what that is, and moves it away",
 	},
 	"excluded":     {"exclude_jobs has its name", "its name leaves exclude_jobs (and --exclude-job)"},
 	"not_selected": {"others are selected by jobs or --job", "jobs and --job are empty or have its name"},
@@ -88,7 +88,7 @@ var rules = map[string]words{
 	},
 	"nothing_complete": {
 		"nothing in the job is complete, so all that has files stays",
-		"a run of the job completes a checkpoint, or the job is planned by a rule of its own",
+		"a run of the job completes a checkpoint",
 	},
 	"keep_within": {
 		"changed at {subtree_mtime_ms}[ in {subtree_mtime_of}], within keep_within {keep_within_ms}",
@@ -129,7 +129,7 @@ var rules = map[string]words{
 		"complete, but older than those that stay[: chk-{checkpoint} is below chk-{oldest_kept_checkpoint}][, _metadata {metadata_mtime_ms}][, older_than {older_than_ms}]",
 		"",
 	},
-	"unreferenced_shared": {"no checkpoint may refer to it any more[, unchanged since {file_mtime_ms}]", ""},
+	"unreferenced_shared": {"old state that perhaps no checkpoint refers to any more[, unchanged since {file_mtime_ms}]", ""},
 
 	// These defer.
 	"max_items":           {"max_items[ {max_items}][: it would be number {items}]", "a plan has room for it: the next one, or a larger max_items"},
@@ -140,8 +140,8 @@ var rules = map[string]words{
 		"max_percent_of_root[, {max_inodes_of_root|inode|inodes}][: it would make {inodes|inode|inodes}]",
 		"a plan has room for it: the next one, or a larger max_percent_of_root",
 	},
-	"newer_deferred":      {"a newer one of its job is deferred[: {newer_unit}]", "[{newer_unit} is]planned"},
-	"other_part_deferred": {"a part that must go before it is deferred[: {earlier_part}]", "[{earlier_part} is]planned"},
+	"newer_deferred":      {"a newer one of its job is deferred[: {newer_unit}]", "[{newer_unit} is ]planned"},
+	"other_part_deferred": {"a part that must go before it is deferred[: {earlier_part}]", "[{earlier_part} is ]planned"},
 
 	"inconsistent_image": {"what the image says of it contradicts itself, or it has names that no client can use", "a newer image has it right"},
 
