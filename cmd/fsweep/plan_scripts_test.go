@@ -36,7 +36,7 @@ var (
 // a minute old at $NOW. Beside "exits N COMMAND…" there are
 //
 //	image OUT TREE    write an image, with its .md5, from the text of imagetest.ParseTree
-//	touch AGE FILE…   make files that old at $NOW, such as 3h
+//	age SPAN FILE…    make files that old at $NOW, such as 3h
 //	lines TYPE PLAN   list kind and path of these lines: guard, known
 //	items PLAN        list the items: kind, path, rule; deferred=BELT, split, conditional, proof
 //	plan-ok PLAN      the plan keeps its schema, and its counts are right
@@ -52,7 +52,7 @@ func TestPlanScripts(t *testing.T) {
 		Dir:   "testdata/plan",
 		Setup: setUpPlan,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "image": makeImage, "touch": touch, "items": listItems, "lines": listLines, "plan-ok": planOK, "plans": plans, "why": why,
+			"exits": exits, "image": makeImage, "age": setAge, "items": listItems, "lines": listLines, "plan-ok": planOK, "plans": plans, "why": why,
 		},
 	})
 }
@@ -101,9 +101,9 @@ func makeImage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(out+".md5", fmt.Appendf(nil, "%x *%s\n", md5.Sum(b), filepath.Base(out)), 0o600))
 }
 
-func touch(ts *testscript.TestScript, neg bool, args []string) {
+func setAge(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: touch AGE FILE…")
+		ts.Fatalf("usage: age SPAN FILE…")
 	}
 	age, err := time.ParseDuration(args[0])
 	ts.Check(err)
@@ -164,11 +164,13 @@ func listItems(ts *testscript.TestScript, neg bool, args []string) {
 
 // planLine is what scripts look at in a line of a plan.
 type planLine struct {
-	Type, Kind, Path, Rule, Deferred string
-	PathB64                          []byte `json:"path_b64"`
-	SplitOf                          uint64 `json:"split_of"`
-	Conditional                      bool
-	Proof                            bool `json:"needs_reference_proof"`
+	Type, Kind, Path, Rule string
+	PathB64                []byte `json:"path_b64"`
+	Deferred               any    // a belt; totals in the footer
+	SplitOf                uint64 `json:"split_of"`
+	Item                   uint64 // of guards
+	Conditional            bool
+	Proof                  bool `json:"needs_reference_proof"`
 }
 
 func itemLines(ts *testscript.TestScript, name string) (lines []string) {
@@ -190,7 +192,11 @@ func listLines(ts *testscript.TestScript, neg bool, args []string) {
 		var l planLine
 		ts.Check(json.Unmarshal([]byte(text), &l))
 		if l.Type == args[0] {
-			_, err := fmt.Fprintln(ts.Stdout(), l.name())
+			name := l.name()
+			if l.Item != 0 {
+				name += " in item"
+			}
+			_, err := fmt.Fprintln(ts.Stdout(), name)
 			ts.Check(err)
 		}
 	}
@@ -210,8 +216,8 @@ func (l *planLine) name() string {
 
 func (l *planLine) item() string {
 	s := l.name() + " " + l.Rule
-	if l.Deferred != "" {
-		s += " deferred=" + l.Deferred
+	if l.Deferred != nil {
+		s += fmt.Sprint(" deferred=", l.Deferred)
 	}
 	for _, flag := range []struct {
 		set  bool
