@@ -361,37 +361,27 @@ func why(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	ts.Check(ts.Exec("fsweep", slices.Concat([]string{"explain", "fsimage"}, clock(ts), []string{"--format", "json", path}, args[3:])...))
-	verdict, rules, err := explained([]byte(ts.ReadFile("stdout")))
-	ts.Check(err)
-	if verdict != args[0] || !slices.Contains(rules, args[1]) {
-		ts.Fatalf("%q: %s by %s, want %s by %s", path, verdict, rules, args[0], args[1])
-	}
-}
-
-// explained finds the verdict of an explanation, and all rules that it gives.
-func explained(answer []byte) (verdict string, rules []string, err error) {
-	var v any
-	if err := json.Unmarshal(answer, &v); err != nil {
-		return "", nil, err
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, key := range slices.Sorted(maps.Keys(v)) {
-				if text, ok := v[key].(string); ok && key == "verdict" {
-					verdict = text
-				} else if ok && key == "rule" {
-					rules = append(rules, text)
-				}
-				walk(v[key])
-			}
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
+	var answer struct {
+		Explanations []struct {
+			Path    string
+			PathB64 []byte `json:"path_b64"`
+			Verdict string
+			Reasons []struct{ Rule string }
+			Item    struct{ Deferred []struct{ Rule string } }
 		}
 	}
-	walk(v)
-	return verdict, rules, nil
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &answer))
+	if len(answer.Explanations) != 1 {
+		ts.Fatalf("%d explanations", len(answer.Explanations))
+	}
+	e := answer.Explanations[0]
+	if e.Path != path && string(e.PathB64) != path {
+		ts.Fatalf("an answer about %q, %q", e.Path, e.PathB64)
+	}
+	for _, r := range append(e.Reasons, e.Item.Deferred...) {
+		if e.Verdict == args[0] && r.Rule == args[1] {
+			return
+		}
+	}
+	ts.Fatalf("%q: %s by %s, want %s by %s", path, e.Verdict, e.Reasons, args[0], args[1])
 }
