@@ -68,11 +68,12 @@ var rules = map[string]rule{
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"reports":                      {own: []string{"proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext"}, forbid: offline},
+	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
 		own: []string{
 			"cmd/internal/cli", "reports", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
-			"analyze/cleanup", "analyze/plan", "proto/planfile", "reports/cleanup",
+			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile",
 		},
 		forbid: program,
 	},

@@ -73,7 +73,7 @@ savepoints refer to. Its help says what differs in its exit status.` + exitStatu
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(usage)
-	root.AddCommand(newInspect(env), newReport(env), newQuota(env), newInventory(env), newReferences(env))
+	root.AddCommand(newInspect(env), newReport(env), newQuota(env), newInventory(env), newReferences(env), newPlan(env), newExplain(env))
 	return root
 }
 
@@ -119,9 +119,12 @@ func oneImage(cmd *cobra.Command, args []string) error {
 }
 
 func version() string {
-	v := "(devel)"
+	return fmt.Sprintf("fsweep %s %s %s/%s", moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func moduleVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
+		return info.Main.Version
 	}
-	return fmt.Sprintf("fsweep %s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return "(devel)"
 }

@@ -112,6 +112,9 @@ func resolved(name string) string {
 // Terminal tells whether the data goes to a terminal.
 func (o *Output) Terminal() bool { return o.direct != nil && isTerminal(o.direct) }
 
+// Stdout tells whether the data goes to standard output.
+func (o *Output) Stdout() bool { return o.direct != nil && o.direct == o.env.Stdout }
+
 // Write writes to the output; it is not buffered.
 func (o *Output) Write(p []byte) (int, error) {
 	if o.direct != nil {

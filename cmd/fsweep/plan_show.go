@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/namespace"
+	"fsweep/analyze/plan"
+	"fsweep/cmd/internal/cli"
+	"fsweep/proto/planfile"
+	view "fsweep/reports/cleanup"
+)
+
+// show writes what people, or programs, read about a plan.
+func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result *plan.Result, files *planFiles) error {
+	v := planView(&planSource{
+		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
+		file: files.name, items: result.Items, sweep: sweeps(result), contents: o.listContents,
+	})
+	if files.toStdout() {
+		v.File = "standard output"
+	}
+	write := func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		var err error
+		if o.format.value == "json" {
+			err = view.JSON(b, v)
+		} else {
+			err = view.Text(b, v, view.TextOptions{MaxListLines: o.maxListLines, ListContents: o.listContents})
+		}
+		if err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	if files.toStdout() {
+		return write(stderrWriter{env})
+	}
+	out, err := env.Create(ctx, "-", cli.OutputOptions{})
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// sweeps tells what became of the files of sweeps.
+func sweeps(result *plan.Result) func(*cleanup.Sweep) view.Sweep {
+	files := func(t plan.FileTotals) view.Files { return view.Files{Files: t.Files, Bytes: t.Bytes} }
+	return func(w *cleanup.Sweep) view.Sweep {
+		t := result.Sweeps[w]
+		return view.Sweep{
+			Path: planfile.Path(w.Path), InodeID: w.INodeID, Rule: string(w.Rule),
+			Planned: files(t.Planned), Deferred: files(t.Deferred), Kept: files(t.PassedOver),
+		}
+	}
+}
+
+// answer writes what people, or programs, read about paths.
+func (o *explainOptions) answer(c *ruling, places []place, out io.Writer) error {
+	src := &explainSource{discovery: c.discovery, decision: c.decision, policy: c.in.policy, now: c.in.now}
+	all := &view.Explanations{Source: sourceOf(&c.source, c.from), Policy: c.in.planPolicy(), NowMs: c.in.now.UnixMilli()}
+	for i := range places {
+		p := &places[i]
+		t := explainTarget{path: p.path, exists: p.exists(), inodeID: p.inodeID, file: p.file, atimeMs: p.atimeMs}
+		if p.dir != namespace.NoDir {
+			t.inodeID = c.tree.ID(p.dir)
+		}
+		all.Paths = append(all.Paths, explainView(src, t))
+	}
+	b := bufio.NewWriter(out)
+	if o.format.value == "json" {
+		if err := view.ExplainJSON(b, all); err != nil {
+			return err
+		}
+	} else if err := view.ExplainText(b, all); err != nil {
+		return err
+	}
+	return b.Flush()
+}

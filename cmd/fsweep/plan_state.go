@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/cmd/internal/cli"
+	"fsweep/cmd/internal/sidecar"
+)
+
+// liveState is the file that remembers what live lists named.
+type liveState struct {
+	name        string
+	nameservice string
+	*sidecar.LiveState
+}
+
+// readState reads what is remembered, and holds the live lists against it. What it
+// adds to the decision depends on the ids that do not live now alone, so that a
+// plan that is made again from the same files is the same.
+func (in *inputs) readState(o *cleanupOptions) error {
+	in.state = &liveState{name: in.stateName(), nameservice: string(in.policy.Nameservice)}
+	if err := in.state.read(); err != nil {
+		return cli.WithHint(err, "this file says what lived before; restore it from a backup. Without it old runs of jobs that come back can look dead, so remove it only if you know that none will")
+	}
+	in.state.Forget(in.now.UnixMilli())
+	live := map[string]bool{}
+	in.given.PreviousLive = map[string]cleanup.LiveCount{}
+	for _, set := range in.given.Live {
+		for _, id := range set.IDs {
+			live[id] = true
+		}
+		if before, ok := in.state.Sources[set.Name]; ok && !o.acceptFewer {
+			in.given.PreviousLive[set.Name] = cleanup.LiveCount{IDs: int(before.IDs), Clusters: int(before.Clusters)}
+		}
+		if err := set.Shrunk(in.given.PreviousLive[set.Name]); err != nil {
+			return err
+		}
+	}
+	if o.acceptFewer {
+		in.warnings = append(in.warnings, "--accept-fewer-live was given: live lists were not compared with what they named the last time")
+	}
+	in.given.SeenLive = in.state.SeenBut(live)
+	return nil
+}
+
+// stateName is the name of the file: that of the policy, or one beside the policy.
+func (in *inputs) stateName() string {
+	if in.policy.LiveState != "" {
+		return in.beside(in.policy.LiveState)
+	}
+	return filepath.Join(filepath.Dir(in.name), filepath.Base(in.name)+sidecar.LiveStateSuffix)
+}
+
+// read reads the file; one that is not there yet remembers nothing.
+func (l *liveState) read() error {
+	l.LiveState = sidecar.NewLiveState(l.nameservice)
+	f, err := openInput(l.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, sidecar.MaxLiveStateBytes+1))
+	if err != nil {
+		return err
+	}
+	state, err := sidecar.ParseLiveState(data, l.nameservice)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	l.LiveState = state
+	return nil
+}
+
+// write writes what is remembered from now on to out, which is not committed yet.
+// Another run may have written the file meanwhile: what it knows stays.
+func (in *inputs) writeState(out *cli.Output) error {
+	now := in.now.UnixMilli()
+	if err := in.state.read(); err != nil {
+		return err
+	}
+	in.state.Forget(now)
+	for _, set := range in.given.Live {
+		in.state.Note(set.Name, set.IDs, len(set.Clusters), now)
+	}
+	data, err := in.state.Encode()
+	if err != nil {
+		return &cli.OutputError{Name: in.state.name, Err: err}
+	}
+	_, err = out.Write(data)
+	return err
+}
