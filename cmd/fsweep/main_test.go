@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -16,7 +18,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what a user types. $PLAIN is the image of testdata/images,
-// $FLINK testdata/flink, and "exits N COMMAND…" requires an exit code.
+// $FLINK testdata/flink, and "exits N COMMAND…" requires an exit code;
+// "touch TIME FILE…" sets the times of files.
 func TestScripts(t *testing.T) {
 	images, err := filepath.Abs("../../testdata/images")
 	if err != nil {
@@ -34,7 +37,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PLAIN", filepath.Join(images, "3.4.2/plain/fsimage_0000000000000002138"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "touch": touch},
 	})
 }
 
@@ -54,5 +57,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("%s", fmt.Sprintf("exit code %d, want %d", got, want))
+	}
+}
+
+func touch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: touch TIME FILE…")
+	}
+	at, err := time.Parse(time.RFC3339, args[0])
+	ts.Check(err)
+	for _, name := range args[1:] {
+		ts.Check(os.Chtimes(ts.MkAbs(name), at, at))
 	}
 }

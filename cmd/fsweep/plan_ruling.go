@@ -132,11 +132,11 @@ func (c *ruling) outcome() error {
 	case n == 0:
 		return nil
 	case n == all && all == 1:
-		return &cli.RefusedError{Err: fmt.Errorf("the root is stopped, and nothing is planned: %s", list(stopped))}
+		return &cli.RefusedError{Err: fmt.Errorf("the root is stopped, nothing is planned: %s", list(stopped))}
 	case n == all:
-		return &cli.RefusedError{Err: fmt.Errorf("all %d roots are stopped, and nothing is planned: %s", all, list(stopped))}
+		return &cli.RefusedError{Err: fmt.Errorf("all %d roots stopped, nothing is planned: %s", all, list(stopped))}
 	default:
-		return &cli.IncompleteError{Err: fmt.Errorf("%d of %d roots are stopped, and nothing in them is planned: %s", n, all, list(stopped))}
+		return &cli.IncompleteError{Err: fmt.Errorf("%d of %d roots stopped, nothing in them is planned: %s", n, all, list(stopped))}
 	}
 }
 
