@@ -146,7 +146,7 @@ func (c *ruling) tooOld() error {
 		return nil
 	}
 	return fmt.Errorf("the image is from %s (%s), %s before %s; image_max_age is %s",
-		stamp(from.time), from.source, cleanup.Duration(age.Truncate(time.Second)), stamp(c.in.now), c.in.policy.ImageMaxAge)
+		stamp(from.time), from.source, cleanup.Duration((age + time.Second - 1).Truncate(time.Second)), stamp(c.in.now), c.in.policy.ImageMaxAge)
 }
 
 // checkAge refuses an image that is too old.
