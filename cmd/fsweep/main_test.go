@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs what a user types. $PLAIN is the image of testdata/images,
 // $FLINK testdata/flink, and "exits N COMMAND…" requires an exit code;
-// "touch TIME FILE…" sets the times of files.
+// "mtime TIME FILE…" sets the times of files.
 func TestScripts(t *testing.T) {
 	images, err := filepath.Abs("../../testdata/images")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PLAIN", filepath.Join(images, "3.4.2/plain/fsimage_0000000000000002138"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "touch": touch},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "mtime": setMTime},
 	})
 }
 
@@ -60,9 +60,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func touch(ts *testscript.TestScript, neg bool, args []string) {
+func setMTime(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: touch TIME FILE…")
+		ts.Fatalf("usage: mtime TIME FILE…")
 	}
 	at, err := time.Parse(time.RFC3339, args[0])
 	ts.Check(err)

@@ -101,9 +101,10 @@ func (f *pathFinder) files(ctx context.Context, workers int, wanted map[namespac
 		place
 	}
 	hits := make([][]hit, workers)
-	err := f.t.EachINode(ctx, workers, func(worker int, b *namespace.EntryBatch) error {
+	holds := func(d namespace.Dir) bool { return wanted[d] != nil }
+	err := f.t.EachINodeIn(ctx, workers, holds, func(worker int, b *namespace.EntryBatch) error {
 		return b.Each(func(e *namespace.Entry) error {
-			if e.Dir != namespace.NoDir || e.Parent == namespace.NoDir {
+			if e.Dir != namespace.NoDir {
 				return nil
 			}
 			if at := wanted[e.Parent][string(e.INode.Name)]; at != nil {
