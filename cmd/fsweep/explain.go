@@ -73,7 +73,7 @@ func (o *explainOptions) run(ctx context.Context, env *cli.Env, name string) err
 	if err := checkOutput(env, o.output); err != nil {
 		return err
 	}
-	in, err := o.readInputs()
+	in, err := o.readInputs(env)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,8 @@
 // Command fsweep reads a NameNode's fsimage offline: what is in it, who uses how
-// much, and how full the quotas are; and the metadata files of Flink: what they
-// refer to. It opens no network connection and changes
-// nothing but the output file that it is told to write.
+// much, how full the quotas are, and what of Flink's leftovers may go; and the
+// metadata files of Flink: what they refer to. It opens no network connection and
+// changes nothing but the output file that it is told to write, and, with a plan,
+// the file that notes what live lists named.
 package main
 
 import (
@@ -50,7 +51,7 @@ func run(ctx context.Context, env *cli.Env) error {
 func newRoot(env *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsweep",
-		Short: "Inventory and quota reports from an HDFS fsimage, offline",
+		Short: "Inventory, quota reports and clean-up plans from an HDFS fsimage, offline",
 		Long: `fsweep reads a downloaded fsimage of an HDFS NameNode and reports what is in it:
 inodes and bytes of every directory exactly as that NameNode would count them,
 quotas, owners, snapshots, erasure coding and open files. It talks to no
@@ -59,8 +60,10 @@ cluster.
 An .md5 file beside the image is always verified. Without one, fsweep reads the
 image all the same and every output says that it was not verified.
 
-The command references reads no image: it lists what Flink's checkpoints and
-savepoints refer to. Its help says what differs in its exit status.` + exitStatus,
+plan decides by a policy what of the leftovers of Flink may be moved to the trash,
+and explain says why for single paths; neither moves anything. The command
+references reads no image: it lists what Flink's checkpoints and savepoints refer
+to. The help of these three says what differs in their exit status.` + exitStatus,
 		Args:          noSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,

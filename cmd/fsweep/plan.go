@@ -152,7 +152,7 @@ func (o *planOptions) print(ctx context.Context, env *cli.Env) error {
 
 // run makes the plan and shows it.
 func (o *planOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	in, err := o.readInputs()
+	in, err := o.readInputs(env)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ type inputs struct {
 	live, pins []planfile.Input
 	state      *liveState
 	files      []string // that no output may replace
-	warnings   []string
+	warnings   []string // in the plan as well
+	remarks    []string // about what another run does not find again
 }
 
 // readPolicy gives the policy that is in force with flags.
@@ -66,7 +67,7 @@ func openInput(name string) (*os.File, error) {
 }
 
 // readInputs reads the policy and all files that it names.
-func (o *cleanupOptions) readInputs() (*inputs, error) {
+func (o *cleanupOptions) readInputs(env *cli.Env) (*inputs, error) {
 	p, err := o.readPolicy()
 	if err != nil {
 		return nil, err
@@ -79,6 +80,9 @@ func (o *cleanupOptions) readInputs() (*inputs, error) {
 		if err := read(o); err != nil {
 			return nil, listHint(err)
 		}
+	}
+	for _, remark := range in.remarks {
+		env.Warn("%s", remark)
 	}
 	return in, nil
 }

@@ -16,6 +16,7 @@ import (
 type liveState struct {
 	name        string
 	nameservice string
+	missing     bool
 	*sidecar.LiveState
 }
 
@@ -28,6 +29,9 @@ func (in *inputs) readState(o *cleanupOptions) error {
 		return cli.WithHint(err, "this file says what lived before; restore it from a backup. Without it old runs of jobs that come back can look dead, so remove it only if you know that none will")
 	}
 	in.state.Forget(in.now.UnixMilli())
+	if in.state.missing && len(in.given.Live) > 0 {
+		in.remarks = append(in.remarks, fmt.Sprintf("%s is not there: nothing is known of what lived before; a plan that is written makes it", in.state.name))
+	}
 	live := map[string]bool{}
 	in.given.PreviousLive = map[string]cleanup.LiveCount{}
 	for _, set := range in.given.Live {
@@ -60,7 +64,7 @@ func (in *inputs) stateName() string {
 func (l *liveState) read() error {
 	l.LiveState = sidecar.NewLiveState(l.nameservice)
 	f, err := openInput(l.name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if l.missing = errors.Is(err, fs.ErrNotExist); l.missing {
 		return nil
 	}
 	if err != nil {

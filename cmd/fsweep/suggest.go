@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"fsweep/analyze"
@@ -115,7 +116,13 @@ func (s *sketch) refused() string {
 	p, err := cleanup.ParsePolicy("", []byte(s.text()))
 	if err != nil {
 		if list, ok := errors.AsType[*cleanup.PolicyError](err); ok && len(list.Problems) > 0 {
-			return list.Problems[0].Message
+			// It may have the path as it is; ␦ is what excerpts have for what cannot be seen.
+			return strings.Map(func(r rune) rune {
+				if unicode.IsPrint(r) {
+					return r
+				}
+				return '␦'
+			}, list.Problems[0].Message)
 		}
 		return err.Error()
 	}
