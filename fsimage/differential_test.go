@@ -56,7 +56,7 @@ func compareINodeAt(b []byte, n *INode) error {
 	if got, want := flatINode(n), flatMessage(m); got != want {
 		return fmt.Errorf("by hand:\n%s\ngenerated:\n%s", got, want)
 	}
-	if id, ok := usualID(b); ok && id != m.GetId() {
+	if typ, id, name, ok := usualHead(b); ok && (id != m.GetId() || int(typ) != int(m.GetType()) || !bytes.Equal(name, m.GetName())) {
 		return fmt.Errorf("id %d at first sight, generated: %d", id, m.GetId())
 	}
 	return nil

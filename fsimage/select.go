@@ -5,7 +5,7 @@ package fsimage
 // was enough. All others are decoded and handed to fn whatever skip would say.
 func (b *Batch) ChosenINodes(n *INode, skip func(id uint64) bool, fn func(*INode) error) error {
 	return b.each(func(msg []byte) error {
-		if id, ok := usualID(msg); ok && skip(id) {
+		if _, id, _, ok := usualHead(msg); ok && skip(id) {
 			return nil
 		}
 		if err := n.unmarshal(msg); err != nil {
@@ -15,26 +15,41 @@ func (b *Batch) ChosenINodes(n *INode, skip func(id uint64) bool, fn func(*INode
 	})
 }
 
-// usualID gives the id of a record that has type, id, name and the part of its
+// NamedINodes is ChosenINodes for who has to know type and name as well. name is valid
+// until skip returns.
+func (b *Batch) NamedINodes(n *INode, skip func(typ Type, id uint64, name []byte) bool, fn func(*INode) error) error {
+	return b.each(func(msg []byte) error {
+		if typ, id, name, ok := usualHead(msg); ok && skip(typ, id, name) {
+			return nil
+		}
+		if err := n.unmarshal(msg); err != nil {
+			return err
+		}
+		return fn(n)
+	})
+}
+
+// usualHead gives type, id and name of a record that has those and the part of its
 // type, in this order and nothing else. The part may still be damaged inside.
-func usualID(b []byte) (id uint64, ok bool) {
+func usualHead(b []byte) (typ Type, id uint64, name []byte, ok bool) {
 	if len(b) < 8 || cap(b)-len(b) < slack {
-		return 0, false
+		return 0, 0, nil, false
 	}
 	full := b[:cap(b)]
-	typ := Type(b[1])
+	typ = Type(b[1])
 	if b[0] != 1<<3 || typ < FileType || typ > SymlinkType || b[2] != 2<<3 {
-		return 0, false
+		return 0, 0, nil, false
 	}
 	id, k := varint(word(full, 3))
 	i := 3 + k
 	if k > 8 || full[i] != 3<<3|byte(wireBytes) || full[i+1] >= 0x80 {
-		return 0, false
+		return 0, 0, nil, false
 	}
-	i += 2 + int(full[i+1])
+	start := i + 2
+	i = start + int(full[i+1])
 	if i >= len(b) || b[i] != byte(typ+3)<<3|byte(wireBytes) {
-		return 0, false
+		return 0, 0, nil, false
 	}
 	size, k := varint(word(full, i+1))
-	return id, k <= 4 && i+1+k+int(size) == len(b)
+	return typ, id, b[start:i:i], k <= 4 && i+1+k+int(size) == len(b)
 }

@@ -83,7 +83,8 @@ type scan struct {
 	x       *index
 	ignore  []map[string]bool // of roots
 	watch   map[namespace.Dir][]watched
-	locks   [64]sync.Mutex // of facts, by node
+	holds   map[namespace.Dir]bool // a root is directly in it
+	locks   [64]sync.Mutex         // of facts, by node
 	workers []fsimage.Apart[scanWorker]
 }
 
@@ -106,13 +107,16 @@ type scanSlot struct {
 }
 
 func newScan(x *index, workers int) *scan {
-	s := &scan{x: x, watch: map[namespace.Dir][]watched{}, workers: make([]fsimage.Apart[scanWorker], workers)}
+	s := &scan{x: x, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{}, workers: make([]fsimage.Apart[scanWorker], workers)}
 	for _, r := range x.roots {
 		names := map[string]bool{}
 		for _, name := range r.Declared.Ignore {
 			names[name] = true
 		}
 		s.ignore = append(s.ignore, names)
+		if r.Dir != namespace.NoDir && r.Dir != x.t.Root() {
+			s.holds[x.t.Parent(r.Dir)] = true
+		}
 	}
 	for i := range s.workers {
 		w := &s.workers[i].V
@@ -125,7 +129,7 @@ func newScan(x *index, workers int) *scan {
 }
 
 func (s *scan) run(ctx context.Context) error {
-	err := s.x.t.EachSomeFiles(ctx, len(s.workers), s.wants, func(worker int, b *namespace.EntryBatch) error {
+	err := s.x.t.EachNamed(ctx, len(s.workers), s.wants, func(worker int, b *namespace.EntryBatch) error {
 		w := &s.workers[worker].V
 		return b.Each(func(e *namespace.Entry) error {
 			w.entry(e)
@@ -141,10 +145,14 @@ func (s *scan) run(ctx context.Context) error {
 	return err
 }
 
-// wants tells of which files more than the name matters: of those below roots, of
-// guards, and of what should be a root.
-func (s *scan) wants(parent namespace.Dir, name []byte) bool {
-	if i := s.x.at(parent); i != noNode && s.x.nodes[i].class != outside {
+// wants tells of which inodes more than the name matters: of those below roots, of the
+// roots themselves, of guards, and of what should be a root.
+func (s *scan) wants(parent namespace.Dir, typ fsimage.Type, name []byte) bool {
+	i := s.x.at(parent)
+	if typ == fsimage.DirectoryType {
+		return i != noNode || s.holds[parent] // of the others no attribute matters
+	}
+	if i != noNode && s.x.nodes[i].class != outside {
 		return true
 	}
 	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0

@@ -9,11 +9,11 @@ import (
 // EntryBatch is a run of consecutive records of the image; see
 // [Tree.EachINode].
 type EntryBatch struct {
-	Seq      int // 0, 1, 2, … in the order of the image
-	b        *fsimage.Batch
-	entry    *Entry
-	skipFile func(id uint64, name []byte) bool // of EachSomeFiles
-	skip     func(id uint64) bool              // of EachINodeIn
+	Seq       int // 0, 1, 2, … in the order of the image
+	b         *fsimage.Batch
+	entry     *Entry
+	skipNamed func(typ fsimage.Type, id uint64, name []byte) bool // of EachNamed
+	skip      func(id uint64) bool                                // of EachINodeIn
 }
 
 // Entry is a live inode. It is valid until the callback that received it
@@ -65,8 +65,8 @@ func (b *EntryBatch) Each(fn func(*Entry) error) error {
 	if b.skip != nil {
 		return b.chosen(fn)
 	}
-	if b.skipFile != nil {
-		return b.someFiles(fn)
+	if b.skipNamed != nil {
+		return b.named(fn)
 	}
 	e := b.entry
 	return b.b.INodes(e.INode, func(n *fsimage.INode) error {
