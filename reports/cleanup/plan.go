@@ -11,8 +11,8 @@ type Plan struct {
 	Header planfile.Header // with what is in force: image, policy, belts, warnings
 	Footer planfile.Footer
 	Quotas []planfile.Quota
-	// File is where the plan was written, Digest of what; without a file there is
-	// nothing that could be executed.
+	// File is where the plan was written, Digest of what. Without a file there is
+	// nothing that could be executed; - is the standard output.
 	File   string
 	Digest planfile.Digest
 
@@ -70,7 +70,7 @@ const (
 // Unit is what is kept or moved in relation to others: a run, savepoint, cluster or
 // child.
 type Unit struct {
-	Kind    string // run | savepoint | ha-cluster | child
+	Kind    string // run | savepoint | ha-cluster | child; of a plan file alone also checkpoint | file
 	Path    planfile.Path
 	InodeID uint64
 	Verdict string

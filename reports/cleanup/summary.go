@@ -212,13 +212,34 @@ func (p *printer) next(v *Plan, s *summary) {
 	case s.planned.Items == 0:
 		p.print("Nothing would be moved.")
 	default:
-		p.print("Check against the live cluster: fsweep-exec run ", escape(v.File))
-		p.print("Execute:                        fsweep-exec run ", escape(v.File), " --execute ", v.Digest.String())
+		p.print("Check against the live cluster: fsweep-exec run ", shellWord(v.File))
+		p.print("Execute:                        fsweep-exec run ", shellWord(v.File), " --execute ", v.Digest.String())
 	}
 	if s.observed > 0 {
 		p.print("Roots in mode observe are never executed: set mode: execute in the policy, one root first, then more.")
 	}
-	p.print("plan: ", escape(v.File), " ", v.Digest.String())
+	name := escape(v.File)
+	if v.File == stdout {
+		name = "standard output"
+	}
+	p.print("plan: ", name, " ", v.Digest.String())
+}
+
+// stdout is the name of a plan that went to the standard output.
+const stdout = "-"
+
+// shellWord writes the name of a file as a shell takes it.
+func shellWord(name string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"
+	switch {
+	case name == stdout:
+		return "PLAN"
+	case strings.Trim(name, plain) == "":
+		return name
+	case printable(name) != name: // no line can show it as it is
+		return "PLAN"
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 func notExecutable(h *planfile.Header, s *summary) string {
