@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"fsweep/proto/planfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -139,6 +141,40 @@ func TestSums(t *testing.T) {
 		if i := indexRule(got, name); i < 0 || got[i].Count != want {
 			t.Errorf("%s: %v, want %d", name, got, want)
 		}
+	}
+}
+
+// TestFreedBySweeps: the footer knows what files of sweeps free.
+func TestFreedBySweeps(t *testing.T) {
+	t.Parallel()
+	sweep := func(mode planfile.Mode) *Root {
+		item := &Item{Item: planfile.Item{Path: "/r/j/" + runB, Entries: 1, Freed: planfile.Freed{Now: 1, AfterTrash: 10, HeldBySnapshots: 100}}}
+		return &Root{Root: planfile.Root{Path: "/r", Mode: mode}, Jobs: seq(&Job{Units: seq(&Unit{Verdict: Keep, Items: []*Item{item}, Sweeps: []Sweep{{Path: "/r/j/a/shared", Planned: Files{5, 50}}}})})}
+	}
+	freed := func(items int64, roots ...*Root) planfile.Freed {
+		p := &Plan{Roots: seq(roots...), Footer: planfile.Footer{Planned: planfile.Sums{Items: items, Freed: planfile.Freed{Now: 4, AfterTrash: 40, HeldBySnapshots: 400}}}}
+		var b bytes.Buffer
+		if err := JSON(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		var v struct {
+			Summary jsonSummary `json:"summary"`
+		}
+		if err := json.Unmarshal(b.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v.Summary.Planned.Freed
+	}
+	one := planfile.Freed{Now: 1, AfterTrash: 10, HeldBySnapshots: 100}
+	if got, want := freed(6, sweep(planfile.ModeExecute)), (planfile.Freed{Now: 4, AfterTrash: 40, HeldBySnapshots: 400}); got != want {
+		t.Errorf("%+v", got)
+	}
+	observed := sweep(planfile.ModeObserve)
+	if got := freed(12, sweep(planfile.ModeExecute), observed); got != one {
+		t.Errorf("with observed files: %+v", got)
+	}
+	if got := freed(0, sweep(planfile.ModeExecute)); got != one {
+		t.Errorf("without a footer: %+v", got)
 	}
 }
 

@@ -32,7 +32,8 @@ func (s *sums) add(items, inodes, bytes int64, f planfile.Freed) {
 type summary struct {
 	roots, stopped, observed int64
 	jobs                     int64
-	planned, listed, put     sums // of roots in mode execute, in mode observe, deferred
+	planned, listed, put     sums  // of roots in mode execute, in mode observe, deferred
+	listedFiles              int64 // of those listed, what is of sweeps
 	proof, conditional       int64
 
 	kept, candidates int64 // units
@@ -81,6 +82,9 @@ func (s *summary) unit(r *planfile.Root, u *Unit) {
 		w := &u.Sweeps[i]
 		sums, by := s.of(r)
 		sums.add(w.Planned.Files, w.Planned.Files, w.Planned.Bytes, w.Freed)
+		if r.Mode != planfile.ModeExecute {
+			s.listedFiles += w.Planned.Files
+		}
 		s.put.add(w.Deferred.Files, w.Deferred.Files, w.Deferred.Bytes, planfile.Freed{})
 		s.proof += w.Planned.Files
 		s.conditional += w.Planned.Files
@@ -119,6 +123,17 @@ func (s *summary) item(r *planfile.Root, i *Item) {
 	}
 	if i.Conditional {
 		s.conditional++
+	}
+}
+
+// settle takes what is freed from the footer of the plan, which knows it of the files
+// of sweeps as well. It cannot tell roots apart, so not if such files are only listed.
+func (s *summary) settle(f *planfile.Footer) {
+	if all := &f.Planned; s.listedFiles == 0 && all.Items == s.planned.Items+s.listed.Items {
+		s.planned.Freed = planfile.Freed{
+			Now: all.Freed.Now - s.listed.Freed.Now, AfterTrash: all.Freed.AfterTrash - s.listed.Freed.AfterTrash,
+			HeldBySnapshots: all.Freed.HeldBySnapshots - s.listed.Freed.HeldBySnapshots,
+		}
 	}
 }
 
