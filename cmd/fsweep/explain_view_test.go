@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
@@ -211,5 +214,45 @@ func TestWholeRules(t *testing.T) {
 	}
 	if n != len(wholeRules) {
 		t.Errorf("%d rules, but there are %d", len(wholeRules), n)
+	}
+}
+
+// TestViewSchemas: what is made from an image is as the published schemas say.
+func TestViewSchemas(t *testing.T) {
+	t.Parallel()
+	v := manyKinds(t)
+	all := &view.Explanations{NowMs: viewTime.UnixMilli()}
+	for _, n := range v.nodes {
+		if path := n.Path(); path != "" {
+			all.Paths = append(all.Paths, v.explain(path), v.explain(path+"/gone"))
+		}
+	}
+	var plan, explained bytes.Buffer
+	if err := view.JSON(&plan, v.plan(true)); err != nil {
+		t.Fatal(err)
+	}
+	if err := view.ExplainJSON(&explained, all); err != nil {
+		t.Fatal(err)
+	}
+	for text, b := range map[string]*bytes.Buffer{view.PlanSchema(): &plan, view.ExplainSchema(): &explained} {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("s.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := c.Compile("s.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Error(err)
+		}
 	}
 }
