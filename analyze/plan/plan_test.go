@@ -11,7 +11,9 @@ func TestRandom(t *testing.T) {
 	items, swept := 0, 0
 	randomWorlds(t, 150, func(t *testing.T, w *world, again func() *world) {
 		m := w.write(t, 2)
-		newNaive(w.it).check(t, m)
+		n := newNaive(w.it)
+		n.check(t, m)
+		n.checkNever(t, w, m)
 		items += len(m.plan.items)
 		for _, s := range m.Sweeps {
 			swept += int(s.Planned.Files + s.Deferred.Files)

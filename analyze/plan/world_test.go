@@ -36,6 +36,7 @@ type world struct {
 	now      time.Time
 	warnings []string
 	tempDir  string
+	image    *imagetest.Image // nil: that of it
 	files    map[string]*imagetest.Node
 }
 
@@ -97,6 +98,9 @@ type plan struct {
 func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 	t.Helper()
 	image := w.it.Image().Bytes()
+	if w.image != nil {
+		image = w.image.Bytes()
+	}
 	im, err := fsimage.Open(bytes.NewReader(image), int64(len(image)))
 	if err != nil {
 		t.Fatal(err)
