@@ -29,7 +29,7 @@ func (w *walker) below(top namespace.Dir) error {
 	contents := func(before []byte) error {
 		for len(w.open) > base {
 			last := w.open[len(w.open)-1]
-			if before != nil && !(compareInside(last.name, before) < 0) {
+			if before != nil && compareInside(last.name, before) >= 0 {
 				return nil
 			}
 			w.open = w.open[:len(w.open)-1]

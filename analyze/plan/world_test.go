@@ -57,8 +57,8 @@ func (w *world) put(path string, ageHours int64, length ...uint64) *imagetest.No
 			}
 		}
 	}
-	if strings.HasSuffix(path, "/") {
-		n = w.it.Dir(strings.TrimSuffix(path, "/"))
+	if dir, ok := strings.CutSuffix(path, "/"); ok {
+		n = w.it.Dir(dir)
 	} else if n = w.files[path]; n == nil {
 		n = w.it.File(path, length...)
 		n.ATimeMs, w.files[path] = 0, n
