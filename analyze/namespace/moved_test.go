@@ -95,3 +95,76 @@ func TestMovedEqualsNameNode(t *testing.T) {
 		})
 	}
 }
+
+// requireMovedSound: what is freed and what is held are all that live files take,
+// and a directory's figures are the sums of its files', which are found in another
+// way.
+func requireMovedSound(t *testing.T, tree *Tree) {
+	t.Helper()
+	type sum struct{ freed, held int64 }
+	files := map[Dir]sum{}
+	dirs := map[Dir]Moved{}
+	err := tree.EachINode(t.Context(), 1, func(_ int, b *EntryBatch) error {
+		return b.Each(func(e *Entry) error {
+			m, err := e.IfMoved()
+			if e.Dir != NoDir {
+				dirs[e.Dir] = m
+			}
+			if m.Held < 0 || m.Freed < 0 || e.Dir == NoDir && m.Held+m.Freed != e.SpaceConsumed() {
+				t.Errorf("%q: %+v of %d bytes", e.AppendPath(nil), m, e.SpaceConsumed())
+			}
+			for d := e.Parent; d != NoDir && e.Dir == NoDir; d = tree.Parent(d) {
+				s := files[d]
+				files[d] = sum{s.freed + m.Freed, s.held + m.Held}
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, m := range dirs {
+		if got, want := (sum{m.Freed, m.Held}), files[d]; got != want {
+			t.Errorf("%q: freed and held %+v, its files %+v", pathOf(tree, d), got, want)
+		}
+		if d != tree.Root() && len(tree.snaps.dirs) == 0 && (m.Held != 0 || m.Usage != tree.Usage(d)) {
+			t.Errorf("%q: %+v without any snapshot", pathOf(tree, d), m)
+		}
+	}
+}
+
+func TestMovedSound(t *testing.T) {
+	for _, dir := range []string{"3.4.2/plain", "3.4.2/rawname", "3.2.2/plain", "2.7.7/plain", "random-3.4.2/plain", "random-3.2.2/plain", "deleted-file-3.2.2/plain"} {
+		requireMovedSound(t, mustLoad(t, imageBytes(t, dir), Options{}))
+	}
+	for _, version := range []string{"3.4.2", "2.10.2"} {
+		requireMovedSound(t, mustLoad(t, readFile(t, "testdata/moved/"+version+"/fsimage.gz"), Options{}))
+	}
+	r := newRand(t, 20261130)
+	for range rounds(100) {
+		requireMovedSound(t, mustLoad(t, newModel(r, 1+r.IntN(100), r.IntN(3) > 0).it.Image().Bytes(), Options{}))
+		it, _ := newNaive(r, 3+r.IntN(60))
+		requireMovedSound(t, mustLoad(t, image(it), Options{}))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestMovedInParallel: many goroutines may ask, the first question included.
+func TestMovedInParallel(t *testing.T) {
+	tree := mustLoad(t, readFile(t, "testdata/moved/3.4.2/fsimage.gz"), Options{})
+	want := movedOf(t, mustLoad(t, readFile(t, "testdata/moved/3.4.2/fsimage.gz"), Options{}))
+	err := tree.EachINode(t.Context(), 4, func(_ int, b *EntryBatch) error {
+		return b.Each(func(e *Entry) error {
+			m, err := e.IfMoved()
+			if path := string(e.AppendPath(nil)); m != want[path] {
+				t.Errorf("%s: %+v, want %+v", path, m, want[path])
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -6,7 +6,7 @@ package namespace
 // them that is in places. shown does not change once it is made.
 type shown struct {
 	held                         // what asOf needs of it
-	named  map[uint64]snapshotID // the newest snapshot that shows an inode under an old name
+	named  map[uint64]snapshotID // the newest snapshot that a WithName reference to an inode names
 	dst    map[uint64]snapshotID // of inodes that a DstReference leads to; see reference
 	places map[Dir]place         // live directories
 }
@@ -87,7 +87,7 @@ func (s *shown) put(d Dir, up place) {
 	}
 	id := s.ID(d)
 	p := up.child(s.Name(d))
-	p.newest = max(p.newest, s.oldName(id), newestDiff(s.snaps.dirs[id]))
+	p.newest = max(p.newest, s.own(id, newestDiff(s.snaps.dirs[id])))
 	for _, x := range s.snaps.roots[id] {
 		p.newest = max(p.newest, snapshotID(x.ID))
 	}
@@ -136,12 +136,15 @@ func (s *shown) latest(id uint64, up place) snapshotID {
 	return max(up.latest, newestDiff(s.snaps.dirs[id]))
 }
 
-// oldName is the newest snapshot that shows an inode under an old name.
-func (s *shown) oldName(id uint64) snapshotID {
-	if newest, ok := s.named[id]; ok {
-		return newest
+// own is the newest snapshot that shows an inode because of its own history.
+// newestDiff is that of its newest diff. A rename makes one, which moves on to an
+// earlier snapshot when its own is deleted, while the reference keeps the number;
+// so only what has no diff needs it.
+func (s *shown) own(id uint64, newestDiff snapshotID) snapshotID {
+	if last, ok := s.named[id]; ok && newestDiff == none {
+		return last
 	}
-	return none
+	return newestDiff
 }
 
 // newestDiff is the newest snapshot that has a diff of a directory.
@@ -189,7 +192,7 @@ func (p *place) inNewest(name []byte, latest snapshotID) bool {
 // file gives the newest snapshot that shows a file or symlink in p.
 func (s *shown) file(p *place, id uint64, name []byte) snapshotID {
 	c := p.child(name)
-	return max(c.newest, s.oldName(id), newestFileDiff(s.snaps.files[id]))
+	return max(c.newest, s.own(id, newestFileDiff(s.snaps.files[id])))
 }
 
 // InSnapshot tells whether some snapshot shows the live directory d as well, at

@@ -121,6 +121,9 @@ final class Script {
         new Truth(ns).write(new File(out, a.get(0)));
         blocks(new File(out, a.get(0)));
         break;
+      case "blocks": // NAME: OUT/NAME/blocks.json alone
+        blocks(new File(out, a.get(0)));
+        break;
       default:
         throw new IllegalArgumentException(verb);
     }
@@ -135,6 +138,7 @@ final class Script {
       last = now;
       Thread.sleep(100);
     }
+    Files.createDirectories(dir.toPath());
     try (PrintWriter w = new PrintWriter(new File(dir, "blocks.json"), "US-ASCII")) {
       w.println(last);
     }
