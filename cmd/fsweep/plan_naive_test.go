@@ -24,6 +24,7 @@ type planInode struct {
 	length, space int64
 	mtime         int64
 	owner, group  string
+	quota         [2]int64 // inodes, bytes on disk; -1: none
 }
 
 func (n *planInode) name() string { return n.path[strings.LastIndexByte(n.path, '/')+1:] }
@@ -32,7 +33,10 @@ func (n *planInode) name() string { return n.path[strings.LastIndexByte(n.path, 
 func treeInodes(t *imagetest.Tree) []planInode {
 	var list []planInode
 	for _, n := range t.Nodes() {
-		e := planInode{path: n.Path(), id: n.ID, kind: byte(n.Kind), mtime: n.MTimeMs, owner: n.Owner, group: n.Group}
+		e := planInode{path: n.Path(), id: n.ID, kind: byte(n.Kind), mtime: n.MTimeMs, owner: n.Owner, group: n.Group, quota: [2]int64{-1, -1}}
+		if n.Kind == imagetest.Directory && n != t.Root {
+			e.quota = [2]int64{n.NSQuota, n.DSQuota}
+		}
 		if n.Parent != nil {
 			e.parent = n.Parent.ID
 		}
@@ -91,8 +95,13 @@ type fullLine struct {
 	ParentID    uint64 `json:"parent_id"`
 	MTimeMs     int64  `json:"mtime_ms"`
 	Owner       string
+	OwnerB64    []byte `json:"owner_b64"`
 	Group       string
 	Root        string
+	NSBefore    int64 `json:"ns_used_before"`
+	NSAfter     int64 `json:"ns_used_after"`
+	DSBefore    int64 `json:"ds_used_before"`
+	DSAfter     int64 `json:"ds_used_after"`
 	Children    int64
 	Entries     int64
 	Length      int64
@@ -112,6 +121,13 @@ func (l *fullLine) path() string {
 	return l.Path
 }
 
+func (l *fullLine) owner() string {
+	if l.OwnerB64 != nil {
+		return string(l.OwnerB64)
+	}
+	return l.Owner
+}
+
 func planLines(t testing.TB, plan []byte) (lines []fullLine) {
 	t.Helper()
 	for text := range bytes.Lines(plan) {
@@ -124,8 +140,8 @@ func planLines(t testing.TB, plan []byte) (lines []fullLine) {
 	return lines
 }
 
-// compareItems holds every item, its directories and the guards of a plan against the
-// inodes of an image without snapshots. It returns the paths of the items.
+// compareItems holds every item, its directories, the guards and quotas of a plan
+// against the inodes of an image without snapshots. It returns the paths of the items.
 func compareItems(t testing.TB, plan []byte, list []planInode) (items []string) {
 	t.Helper()
 	lines := planLines(t, plan)
@@ -142,6 +158,7 @@ func compareItems(t testing.TB, plan []byte, list []planInode) (items []string) 
 		compareItem(t, l, lines[i+1:j], below(list, l.path()))
 	}
 	compareGuards(t, lines, list)
+	compareQuotas(t, lines, list)
 	return items
 }
 
@@ -167,7 +184,7 @@ func compareItem(t testing.TB, l *fullLine, dirs []fullLine, in []planInode) {
 		}
 	}
 	want := fmt.Sprint(top.id, top.parent, top.mtime, top.owner, top.group, children[top.id], len(in), sum, naiveFingerprint(in, top.id), 0, sum.Space, 0)
-	got := fmt.Sprint(l.InodeID, l.ParentID, l.MTimeMs, l.Owner, l.Group, l.Children, l.Entries, l.Totals, l.Fingerprint, l.Freed.Now, l.Freed.After, l.Freed.Held)
+	got := fmt.Sprint(l.InodeID, l.ParentID, l.MTimeMs, l.owner(), l.Group, l.Children, l.Entries, l.Totals, l.Fingerprint, l.Freed.Now, l.Freed.After, l.Freed.Held)
 	if got != want {
 		t.Errorf("%q: %s, want %s", l.path(), got, want)
 	}
@@ -185,6 +202,43 @@ func compareItem(t testing.TB, l *fullLine, dirs []fullLine, in []planInode) {
 	}
 }
 
+// compareQuotas: each directory with a quota that has an item below it, before and
+// after the move of what is not deferred. The trash is elsewhere.
+func compareQuotas(t testing.TB, lines []fullLine, list []planInode) {
+	t.Helper()
+	var got, want []string
+	for i := range lines {
+		if l := &lines[i]; l.Type == "quota" {
+			got = append(got, fmt.Sprintf("%q %d: %d %d, %d %d", l.path(), l.InodeID, l.NSBefore, l.NSAfter, l.DSBefore, l.DSAfter))
+		}
+	}
+	for i := range list {
+		q := &list[i]
+		if q.quota == [2]int64{-1, -1} {
+			continue
+		}
+		var inodes, space, moved, freed int64
+		for _, n := range below(list, q.path) {
+			inodes, space = inodes+1, space+n.space
+		}
+		touched := false
+		for i := range lines {
+			if l := &lines[i]; l.Type == "item" && strings.HasPrefix(l.path(), q.path+"/") {
+				touched = true
+				if l.Deferred == nil {
+					moved, freed = moved+l.Entries, freed+l.Totals.Space
+				}
+			}
+		}
+		if touched {
+			want = append(want, fmt.Sprintf("%q %d: %d %d, %d %d", q.path, q.id, inodes, inodes-moved, space, space-freed))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("quotas:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // compareGuards: all _metadata and HA pointer files of the image, whatever they are in.
 // Those in items name the item's inode.
 func compareGuards(t testing.TB, lines []fullLine, list []planInode) {
@@ -194,7 +248,7 @@ func compareGuards(t testing.TB, lines []fullLine, list []planInode) {
 	for i := range lines {
 		switch l := &lines[i]; l.Type {
 		case "guard":
-			got = append(got, fmt.Sprintf("%s %q %d %d %d %s %d", l.Kind, l.path(), l.InodeID, l.Length, l.MTimeMs, l.Owner, l.Item))
+			got = append(got, fmt.Sprintf("%s %q %d %d %d %q %d", l.Kind, l.path(), l.InodeID, l.Length, l.MTimeMs, l.owner(), l.Item))
 		case "item":
 			items[l.path()] = l.InodeID
 		}
@@ -216,7 +270,7 @@ func compareGuards(t testing.TB, lines []fullLine, list []planInode) {
 		for p := n.path; p != "" && item == 0; p = p[:strings.LastIndexByte(p, '/')] {
 			item = items[p]
 		}
-		want = append(want, fmt.Sprintf("%s %q %d %d %d %s %d", kind, n.path, n.id, n.length, n.mtime, n.owner, item))
+		want = append(want, fmt.Sprintf("%s %q %d %d %d %q %d", kind, n.path, n.id, n.length, n.mtime, n.owner, item))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("guards:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -35,7 +35,7 @@ func writtenItems(t *testing.T, file []byte) (items []planItem) {
 func TestPlanProperties(t *testing.T) {
 	t.Parallel()
 	units, items := 0, 0
-	randomPlanWorlds(t, 400, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
+	randomPlanWorlds(t, 250, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
 		w := again()
 		file, d := w.plan(t, 1)
 		if err := checkPlan(file); err != nil {
@@ -182,16 +182,20 @@ func (w *planWorld) checkStopped(t *testing.T, d *cleanup.Decision, items []plan
 
 // TestPlanNarrows: an exclude, a pin, a live id, a protected path, a marker and a
 // larger min_age never add an item: all that is planned with it was planned without,
-// by itself or in a larger item. Belts are wide here, as what does not go makes room.
+// by itself or in a larger item. Belts are wide here, as what does not go makes room,
+// and no root is stopped: an exclusion can be what makes a root fit its layout.
 func TestPlanNarrows(t *testing.T) {
 	t.Parallel()
 	fewer := 0
-	randomPlanWorlds(t, 300, func(t *testing.T, r *rand.Rand, again func() *planWorld) {
+	randomPlanWorlds(t, 200, func(t *testing.T, r *rand.Rand, again func() *planWorld) {
 		w := again()
 		if w.belts = ""; len(w.units) == 0 {
 			return
 		}
-		file, _ := w.plan(t, 1)
+		file, d := w.plan(t, 1)
+		if slices.ContainsFunc(d.Roots, func(r *cleanup.RootDecision) bool { return len(r.Stopped) > 0 }) {
+			return
+		}
 		before := writtenItems(t, file)
 		name, u := "", pickOne(r, w.units)
 		switch r.IntN(6) {

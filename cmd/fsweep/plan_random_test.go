@@ -50,7 +50,7 @@ type randomUnit struct {
 	job, path string
 	name      string
 	metadata  time.Duration // age of the newest complete checkpoint's; 0: it has none
-	checkpath string        // of that checkpoint
+	checkpath string        // of that checkpoint, of equally old ones the one with the highest number
 	odd       bool          // its age is unknown, or something else forbids to rank it
 }
 
@@ -213,7 +213,9 @@ func (w *planWorld) run(r *rand.Rand, u *randomUnit, age int) {
 	} else {
 		w.tree.Dir(u.path + "/shared")
 	}
-	for _, n := range r.Perm(12)[:r.IntN(5)] {
+	numbers := r.Perm(12)[:r.IntN(5)]
+	slices.Sort(numbers)
+	for _, n := range numbers {
 		chk, old := fmt.Sprintf("%s/chk-%d", u.path, n), age+pickOne(r, planAges)
 		switch r.IntN(4) {
 		case 0:
@@ -225,7 +227,7 @@ func (w *planWorld) run(r *rand.Rand, u *randomUnit, age int) {
 			if chance(r, 4) {
 				w.file(chk+"/._metadata.inprogress.1", old)
 			}
-			if d := time.Duration(old)*24*time.Hour + 1; u.metadata == 0 || d < u.metadata {
+			if d := time.Duration(old)*24*time.Hour + 1; u.metadata == 0 || d <= u.metadata {
 				u.metadata, u.checkpath = d, chk
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -270,7 +271,8 @@ func checkPlan(plan []byte) error {
 	return nil
 }
 
-func planSchema() (*jsonschema.Schema, error) {
+// planSchema compiles proto/planfile/plan.schema.json.
+var planSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(planfile.Schema()))
 	if err != nil {
 		return nil, err
@@ -281,7 +283,7 @@ func planSchema() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	return c.Compile("plan.json")
-}
+})
 
 // planCounter adds up a plan, apart from its reader.
 type planCounter struct {
