@@ -20,7 +20,7 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 		file: files.name, items: result.Items, sweep: sweeps(result), contents: o.listContents,
 	})
 	if files.toStdout() {
-		v.File = "standard output"
+		v.File = "PLAN" // whoever reads it knows where it goes
 	}
 	write := func(w io.Writer) error {
 		b := bufio.NewWriter(w)
