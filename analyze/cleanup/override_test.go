@@ -123,3 +123,24 @@ func TestWithRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestDigestOfBytes: names that are not UTF-8 can come from flags alone; policies
+// with different ones differ.
+func TestDigestOfBytes(t *testing.T) {
+	t.Parallel()
+	p, err := ParsePolicy("p", []byte("version: 1\nnameservice: ns1\nlock_dir: /ops\nroots:\n  - path: /r\n    layout: job-run\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[[32]byte]string{}
+	for _, name := range []string{"a\xff", "a\xfe", "a\ufffd", "a\u00ff", `a\xff`, "a"} {
+		q, err := p.With(Overrides{ExcludeJobs: []string{name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[q.Digest()]; ok {
+			t.Errorf("%q and %q have one digest", name, other)
+		}
+		seen[q.Digest()] = name
+	}
+}

@@ -7,11 +7,12 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 )
 
 // Print writes the policy that is in force as YAML: every key that has a meaning,
 // defaults included, in one form only. [ParsePolicy] reads it back to the same
-// policy. An error is the writer's.
+// policy, unless flags gave it names that are not UTF-8. An error is the writer's.
 func (p *Policy) Print(w io.Writer) error {
 	_, err := w.Write(p.canonical())
 	return err
@@ -91,8 +92,12 @@ func quote(s string) string {
 	}
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range s {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
 		switch {
+		case r == utf8.RuneError && n == 1: // of a flag; no policy file can have it
+			fmt.Fprintf(&b, `\x%02x`, s[i-1])
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)

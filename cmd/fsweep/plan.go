@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -135,6 +137,11 @@ func (o *planOptions) print(ctx context.Context, env *cli.Env) error {
 	p, err := o.readPolicy()
 	if err != nil {
 		return err
+	}
+	for _, name := range slices.Concat(o.overrides.Jobs, o.overrides.ExcludeJobs) {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("the name %q is not UTF-8, so no policy can have it; flags can", name)
+		}
 	}
 	out, err := env.Create(ctx, "-", cli.OutputOptions{})
 	if err != nil {

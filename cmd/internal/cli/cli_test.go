@@ -86,7 +86,8 @@ func TestMainPrints(t *testing.T) {
 		},
 		{
 			"lines", func(context.Context, *Env) error {
-				return WithHint(&LinesError{errors.New("f:1:3: k: bad\x1b\n    1 | k: \u202ev\n      |    ^\nf: more\n")}, "a\nb")
+				const text = "f:1:3: k: bad\x1b\n    1 | k: \u202ev\n      |    ^\nf: more\n"
+				return WithHint(&LinesError{errors.New(text)}, "a\nb")
 			},
 			2, "prog: error: f:1:3: k: bad\ufffd\n    1 | k: \ufffdv\n      |    ^\nf: more\nprog: hint: a; b\n",
 		},

@@ -66,7 +66,8 @@ func TestLiveState(t *testing.T) {
 	s.Note("a.json", []string{id1, id2}, 3, 100*day) // an older reading
 	s.Note("b.txt", []string{id1}, 0, 100*day)
 	want := &LiveState{
-		1, "ns1", map[string]LiveCounts{"a.json": {1, 2, 500 * day}, "b.txt": {1, 0, 100 * day}},
+		1, "ns1",
+		map[string]LiveCounts{"a.json": {1, 2, 500 * day}, "b.txt": {1, 0, 100 * day}},
 		map[string]int64{id1: 500 * day, id2: 100 * day},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
