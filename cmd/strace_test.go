@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // image is one that a real NameNode saved, with its .md5 beside it.
@@ -23,6 +24,7 @@ func TestNoSocket(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "fsweep")
 	run(t, "go", "build", "-o", bin, "./cmd/fsweep")
 	out := t.TempDir()
+	policy := strictPolicy(t)
 	for _, tc := range []struct {
 		name string
 		args []string
@@ -39,6 +41,11 @@ func TestNoSocket(t *testing.T) {
 		{name: "inventory directories csv", args: []string{"inventory", img, "--of", "directories", "--format", "csv", "-o", "-"}},
 		{name: "references", args: []string{"references", "testdata/flink/odd-paths.ser"}},
 		{name: "references json", args: []string{"references", "testdata/flink/odd-paths.ser", "--format", "json", "-o"}, file: filepath.Join(out, "references.json")},
+		{name: "plan", args: []string{"plan", img, "--policy", policy, "--now", policyNow, "-o"}, file: filepath.Join(out, "plan.jsonl")},
+		{name: "plan json", args: []string{"plan", img, "--policy", policy, "--now", policyNow, "--format", "json"}},
+		{name: "plan suggest", args: []string{"plan", img, "--suggest"}},
+		{name: "plan print policy", args: []string{"plan", "--policy", policy, "--print-policy"}},
+		{name: "explain", args: []string{"explain", img, "--policy", policy, "--now", policyNow, "/flink-savepoints"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +71,35 @@ func TestNoSocket(t *testing.T) {
 			}
 		})
 	}
+}
+
+// policyNow is the present of the plans, an hour after the image.
+const policyNow = "2026-11-29T14:35:00Z"
+
+// strictPolicy writes a policy with a list of what lives, which was just made.
+func strictPolicy(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	now, err := time.Parse(time.RFC3339, policyNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(write("live.txt", "0123456789abcdef0123456789abcdef\n"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	return write("policy.yaml", `version: 1
+nameservice: ns1
+lock_dir: /ops/fsweep
+live: [{file: live.txt, format: lines}]
+roots: [{path: /flink-savepoints, layout: savepoints}]
+`)
 }
 
 // TestNoSocketCheckCanFail shows that a program that dials is caught, from any

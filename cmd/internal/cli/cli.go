@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode"
@@ -38,6 +39,7 @@ type Env struct {
 
 	mu      sync.Mutex
 	outputs map[*Output]bool // not finished
+	named   atomic.Bool      // a file got its name
 }
 
 // System is the Env of the running process.
@@ -79,6 +81,9 @@ func Main(env *Env, run func(context.Context, *Env) error) int {
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = ErrInterrupted
+		if env.named.Load() {
+			err = lateError{}
+		}
 		if memory, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
 			err = WithHint(memory, "docs/PERFORMANCE.md says what each command takes; --workers 1 takes least, and NDJSON less than JSON")
 		}

@@ -24,6 +24,15 @@ const (
 // ErrInterrupted is the error of a program that a signal ended.
 var ErrInterrupted = errors.New("interrupted; no output file was written")
 
+// lateError is ErrInterrupted after a file got its name.
+type lateError struct{}
+
+// Error says that nothing was taken back.
+func (lateError) Error() string { return "interrupted; files that were complete before stay" }
+
+// Is makes it an ErrInterrupted.
+func (lateError) Is(target error) bool { return target == ErrInterrupted }
+
 // PanicError is a recovered panic: a bug.
 type PanicError struct {
 	Value any

@@ -166,6 +166,7 @@ func (o *Output) Commit() error {
 		return o.error(err)
 	}
 	o.file = nil
+	o.env.named.Store(true)
 	o.forget()
 	return nil
 }
