@@ -94,7 +94,7 @@ func TestSuggestedPolicyTakes(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	if got := suggestPolicy(nil); got != "# Nothing looks like a root of Flink.\n" {
+	if got := suggestPolicy(nil); got != "# # Nothing looks like a root of Flink.\n" {
 		t.Errorf("%q", got)
 	}
 	var many []flink.Suggestion

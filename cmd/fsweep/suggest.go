@@ -70,7 +70,7 @@ func suggestPolicy(trees []flink.Suggestion) string {
 		s.add(&trees[i])
 	}
 	if len(trees) == 0 {
-		return "# Nothing looks like a root of Flink.\n"
+		return "# # Nothing looks like a root of Flink.\n"
 	}
 	var b strings.Builder
 	for line := range strings.Lines(s.text()) {
