@@ -31,7 +31,7 @@ type inputs struct {
 func (o *cleanupOptions) readPolicy() (*cleanup.Policy, error) {
 	f, err := openInput(o.policy)
 	if err != nil {
-		return nil, err
+		return nil, cli.WithHint(err, "a policy is a file; the lists that it names are looked for beside it")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, cleanup.MaxPolicyBytes+1))

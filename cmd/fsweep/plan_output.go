@@ -33,7 +33,7 @@ func createPlan(ctx context.Context, env *cli.Env, name string, c *ruling) (*pla
 	}
 	if f.state, err = env.Create(ctx, c.in.state.name, cli.OutputOptions{Ready: c.im.verified, Inputs: inputs}); err != nil {
 		f.abort()
-		return nil, err
+		return nil, cli.WithHint(err, "what live lists named is noted with every plan; live_state in the policy can name another place")
 	}
 	return f, nil
 }
