@@ -28,12 +28,15 @@ func (t *Tree) IfMoved(d Dir) (Moved, error) {
 	m := Moved{Usage: t.Usage(d)}
 	s := t.snapshots()
 	live := t.sums.at(d).space
-	if len(s.places) == 0 || d == t.root {
+	if len(s.places) == 0 {
 		m.Freed = live
 		return m, nil
 	}
 	m.Held = clamp(s.heldSpace(d), live)
 	m.Freed = live - m.Held
+	if d == t.root {
+		return m, nil // it cannot move
+	}
 	p := s.place(t.Parent(d))
 	latest := s.latest(t.ID(d), p)
 	if !p.inNewest(t.Name(d), latest) {
@@ -82,7 +85,9 @@ func (e *Entry) IfMoved() (Moved, error) {
 	v.resolve(policy)
 	m.Usage = v.usage()
 	if inNewest {
-		w := f.leftBehind(ds, p.latest)
+		// The rename makes a diff, so that an erasure coded file counts as one with
+		// diffs even if it had none.
+		w := f.vecAt(ds, uint32(p.latest))
 		w.resolve(policy)
 		m.Usage.sub(w.usage())
 	}
@@ -144,16 +149,6 @@ func (f *file) now(ds []fileDiff) vec {
 		return f.vecWithDiffs(ds, false)
 	}
 	return f.vec()
-}
-
-// leftBehind is what a file that is in a snapshot still counts at its place once
-// it is renamed: its state at that snapshot, which the rename makes a diff of.
-func (f *file) leftBehind(ds []fileDiff, latest snapshotID) vec {
-	if newestFileDiff(ds) < latest {
-		now := fileDiff{snapshot: uint32(latest), size: f.length(), hasCopy: !f.striped, replication: f.replication}
-		ds = append([]fileDiff{now}, ds...)
-	}
-	return f.vecAt(ds, uint32(latest))
 }
 
 // heldSpace is what the blocks take that a deleted file leaves to snapshots.

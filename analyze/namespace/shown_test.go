@@ -7,6 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"fsweep/fsimage/imagetest"
+	pb "fsweep/proto/fsimage"
 )
 
 // TestInSnapshotEqualsNameNode compares with the inode ids that NameNodes list
@@ -70,4 +75,57 @@ func snapshotIDs(t *testing.T, truth string) map[uint64]bool {
 		ids[row.FileID] = true
 	}
 	return ids
+}
+
+// TestRenamedSymlink: no diff tells that a snapshot shows it, only a reference.
+func TestRenamedSymlink(t *testing.T) {
+	it := imagetest.NewTree()
+	a, b := it.Dir("/a"), it.Dir("/b")
+	link := it.FileIn(nil, "new")
+	link.Kind, link.Target, link.Parent = imagetest.Symlink, "/x", b
+	it.DstReference(b, link, imagetest.SnapshotCurrent)
+	it.Diff(a, &pb.SnapshotDiffSection_DirectoryDiff{
+		SnapshotId: proto.Uint32(3), DeletedINodeRef: []uint32{it.WithName(link, "old", 3)},
+	})
+	it.Snapshot(a, 3, "s")
+	tree := mustLoad(t, image(it), Options{})
+	m := movedOf(t, tree)["/b/new"]
+	if want := (Moved{Usage: Usage{Namespace: 1}}); m != want {
+		t.Errorf("%+v, want %+v", m, want)
+	}
+	for path, want := range map[string]bool{"/": false, "/a": true, "/b": false} {
+		if d, _ := tree.Lookup([]byte(path)); tree.InSnapshot(d) != want {
+			t.Errorf("%s: in a snapshot: %v", path, !want)
+		}
+	}
+	seen := false
+	err := tree.EachINode(t.Context(), 1, func(_ int, b *EntryBatch) error {
+		return b.Each(func(e *Entry) error {
+			seen = seen || e.INode.ID == link.ID && e.InSnapshot()
+			return nil
+		})
+	})
+	if err != nil || !seen {
+		t.Errorf("the link is in no snapshot; %v", err)
+	}
+}
+
+// TestGrownBlock: a block that a snapshot needs is held as long as it is now.
+func TestGrownBlock(t *testing.T) {
+	it := imagetest.NewTree()
+	d := it.Dir("/d")
+	f := it.File("/d/f", 1000, 500)
+	f.Replication = 2
+	old := f.Blocks[0]
+	it.Diff(f, &pb.SnapshotDiffSection_FileDiff{
+		SnapshotId: proto.Uint32(3), FileSize: proto.Uint64(400),
+		Blocks: []*pb.BlockProto{{BlockId: &old.ID, GenStamp: &old.GenStamp, NumBytes: proto.Uint64(400)}},
+	})
+	it.Diff(d, &pb.SnapshotDiffSection_DirectoryDiff{SnapshotId: proto.Uint32(3)})
+	it.Snapshot(d, 3, "s")
+	tree := mustLoad(t, image(it), Options{})
+	m := movedOf(t, tree)["/d/f"]
+	if want := (Moved{Usage: Usage{Space: 2 * (1500 - 400)}, Freed: 1000, Held: 2000}); m != want {
+		t.Errorf("%+v, want %+v", m, want)
+	}
 }

@@ -60,6 +60,7 @@ type moves struct {
 	r          *rand.Rand
 	operations strings.Builder
 	items      []movedItem
+	shown      map[uint64]bool // what namespace says of all inodes below /c
 }
 
 type movedItem struct {
@@ -69,7 +70,7 @@ type movedItem struct {
 }
 
 func newMoves(seed int64) *moves {
-	m := &moves{r: rand.New(rand.NewPCG(uint64(seed), 1))}
+	m := &moves{r: rand.New(rand.NewPCG(uint64(seed), 1)), shown: map[uint64]bool{}}
 	m.op("mkdir /trash")
 	for i := range movesTrees {
 		m.tree(fmt.Sprint("/c/", i))
@@ -139,7 +140,7 @@ func (t *randomTree) change(i int) {
 	case k < 11:
 		t.op("try append %s %d", t.file(), 1+t.r.IntN(2000))
 	case k < 12:
-		t.op("try truncate %s %d", t.file(), t.r.IntN(1500))
+		t.op("try truncate %s %d", t.file(), 1024*t.r.IntN(3)) // within a block it takes a second
 	case k < 13:
 		t.op("try delete %s", []string{t.file(), t.below()}[t.r.IntN(2)])
 	case k < 14:
@@ -187,6 +188,7 @@ func (m *moves) choose(t *testing.T, dir string) {
 			moved, err := e.IfMoved()
 			item := movedItem{tree: strings.Join(parts[:3], "/"), path: path, moved: moved, shown: e.InSnapshot()}
 			byTree[item.tree] = append(byTree[item.tree], item)
+			m.shown[e.INode.ID] = item.shown
 			if e.Dir != namespace.NoDir {
 				byTree[item.tree] = append(byTree[item.tree], item, item)
 			}
@@ -251,6 +253,7 @@ func (m *moves) compare(t *testing.T, out string) {
 	restarted := loadNamespace(t, filepath.Join(out, "moved", "plain"))
 	space, left := blockSpace(t, filepath.Join(out, "before")), blockSpace(t, filepath.Join(out, "deleted"))
 	blocks := liveBlocks(t, filepath.Join(out, "before"))
+	m.compareShown(t, filepath.Join(out, "before"))
 	for _, x := range m.items {
 		want := before[x.tree]
 		want.Namespace -= x.moved.Usage.Namespace
@@ -278,6 +281,28 @@ func (m *moves) compare(t *testing.T, out string) {
 		}
 		if freed != x.moved.Freed {
 			t.Errorf("%s: its deletion frees %d bytes, want %d; %d held", x.path, freed, x.moved.Freed, x.moved.Held)
+		}
+	}
+}
+
+// compareShown compares with the inodes that the NameNode lists below snapshots.
+func (m *moves) compareShown(t *testing.T, dir string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "snapshots.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[uint64]bool{}
+	for line := range bytes.Lines(b) {
+		var row struct{ FileID uint64 }
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		listed[row.FileID] = true
+	}
+	for id, got := range m.shown {
+		if got != listed[id] {
+			t.Errorf("inode %d: in a snapshot: %v, want %v", id, got, listed[id])
 		}
 	}
 }
