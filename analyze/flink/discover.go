@@ -14,6 +14,15 @@ import (
 // Options of [Discover] and [Suggest].
 type Options struct {
 	Workers int // goroutines that decode (default GOMAXPROCS)
+
+	// Seen, if set, is called for every worker from 0 on and gives the function that
+	// this worker of Discover calls for files and symlinks, so that who needs more of
+	// them than Discover does has no pass of his own. inRoot tells whether the inode is
+	// below a root, in what belongs to its layout: all of those come. Of all others Also
+	// is asked, if it is set, by directory and name; it must be quick, and many goroutines ask at once. The Entry
+	// is valid during the call only.
+	Seen func(worker int) func(e *namespace.Entry, inRoot bool) error
+	Also func(parent namespace.Dir, name []byte) bool
 }
 
 func (o Options) workers() int {
@@ -63,7 +72,7 @@ func Discover(ctx context.Context, t *namespace.Tree, decls []Declaration, o Opt
 	b.index = newIndex(t, roots)
 	b.out.index = b.index
 	b.checkOverlaps(parts)
-	s := newScan(b.index, o.workers())
+	s := newScan(b.index, o)
 	b.ignored = s.ignore
 	for i, r := range roots {
 		b.root(uint32(i), found[i].twice)

@@ -84,7 +84,8 @@ type scan struct {
 	ignore  []map[string]bool // of roots
 	watch   map[namespace.Dir][]watched
 	holds   map[namespace.Dir]bool // a root is directly in it
-	locks   [64]sync.Mutex         // of facts, by node
+	also    func(namespace.Dir, []byte) bool
+	locks   [64]sync.Mutex // of facts, by node
 	workers []fsimage.Apart[scanWorker]
 }
 
@@ -93,6 +94,7 @@ type scan struct {
 // close together in an image, so that is rare, and no worker has a copy of all.
 type scanWorker struct {
 	s          *scan
+	seen       func(e *namespace.Entry, inRoot bool) error
 	slots      [256]scanSlot
 	guards     []Guard
 	unfinished []unfinished
@@ -106,8 +108,8 @@ type scanSlot struct {
 	f    facts
 }
 
-func newScan(x *index, workers int) *scan {
-	s := &scan{x: x, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{}, workers: make([]fsimage.Apart[scanWorker], workers)}
+func newScan(x *index, o Options) *scan {
+	s := &scan{x: x, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{}, workers: make([]fsimage.Apart[scanWorker], o.workers()), also: o.Also}
 	for _, r := range x.roots {
 		names := map[string]bool{}
 		for _, name := range r.Declared.Ignore {
@@ -120,7 +122,9 @@ func newScan(x *index, workers int) *scan {
 	}
 	for i := range s.workers {
 		w := &s.workers[i].V
-		w.s, w.strays = s, map[uint32]*shortest[stray]{}
+		if w.s, w.strays = s, map[uint32]*shortest[stray]{}; o.Seen != nil {
+			w.seen = o.Seen(i)
+		}
 		for j := range w.slots {
 			w.slots[j].node = noNode
 		}
@@ -131,10 +135,7 @@ func newScan(x *index, workers int) *scan {
 func (s *scan) run(ctx context.Context) error {
 	err := s.x.t.EachNamed(ctx, len(s.workers), s.wants, func(worker int, b *namespace.EntryBatch) error {
 		w := &s.workers[worker].V
-		return b.Each(func(e *namespace.Entry) error {
-			w.entry(e)
-			return nil
-		})
+		return b.Each(w.entry)
 	})
 	for i := range s.workers {
 		w := &s.workers[i].V
@@ -155,7 +156,7 @@ func (s *scan) wants(parent namespace.Dir, typ fsimage.Type, name []byte) bool {
 	if i != noNode && s.x.nodes[i].class != outside {
 		return true
 	}
-	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0
+	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0 || s.also != nil && s.also(parent, name)
 }
 
 // looksLikeGuard is quick: by far most names do not get beyond their first byte.
@@ -163,15 +164,15 @@ func looksLikeGuard(name []byte) bool {
 	return len(name) > 8 && (name[0] == '_' || name[0] == 'c' || name[0] == 's')
 }
 
-func (w *scanWorker) entry(e *namespace.Entry) {
+func (w *scanWorker) entry(e *namespace.Entry) error {
 	if e.INode.Type == fsimage.DirectoryType {
 		if len(e.INode.Directory.XAttrs) > 0 {
 			w.attributes(e)
 		}
-		return
+		return nil
 	}
 	if e.Parent == namespace.NoDir {
-		return
+		return nil
 	}
 	if len(w.s.watch) > 0 {
 		w.watch(e)
@@ -184,9 +185,15 @@ func (w *scanWorker) entry(e *namespace.Entry) {
 			}
 		}
 	}
-	if i := w.s.x.at(e.Parent); i != noNode && w.s.x.nodes[i].class != outside {
+	i := w.s.x.at(e.Parent)
+	inRoot := i != noNode && w.s.x.nodes[i].class != outside
+	if inRoot {
 		w.below(e, i, kind)
 	}
+	if w.seen == nil {
+		return nil
+	}
+	return w.seen(e, inRoot)
 }
 
 // attributes looks at those of a directory below a root.

@@ -27,7 +27,7 @@ type rootInfo struct {
 func (b *builder) writeKnown(ctx context.Context) error {
 	roots := b.rootInfos()
 	lead := b.leading(roots)
-	files := b.ignored
+	files := b.ignored()
 	slices.SortFunc(files, func(x, y planfile.Known) int { return cmp.Compare(x.Path, y.Path) })
 	var last planfile.Path
 	put := func(k planfile.Known) error {

@@ -10,7 +10,6 @@ import (
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
 	"fsweep/analyze/namespace"
-	"fsweep/fsimage"
 	"fsweep/proto/pathtext"
 	"fsweep/proto/planfile"
 )
@@ -22,6 +21,13 @@ const maxAnchors = 32
 type placed struct {
 	lock, quarantine *place
 	holds, protect   []*place
+	ignored          []ignored
+}
+
+// ignored is a name that a root ignores.
+type ignored struct {
+	*place
+	root cleanup.Path
 }
 
 // place is a path of the policy, which can be in the image or not.
@@ -34,97 +40,61 @@ type place struct {
 
 // watch is a file that is looked for in a directory.
 type watch struct {
-	item  *work  // an item
 	place *place // a path of the policy
-	known string // the root of which all files of the first level are known
-	name  string // of place
+	name  string
 }
 
-func (b *builder) watch(d namespace.Dir, w *watch) {
-	b.watched[d] = append(b.watched[d], w)
-	b.column[d] |= watchBit
-}
-
-// watch looks whether an inode is one that was looked for.
-func (p *pass) watch(e *namespace.Entry) error {
-	b := p.b
-	for _, w := range b.watched[e.Parent] {
-		switch {
-		case w.item != nil && w.item.item.INodeID == e.INode.ID && e.INode.Type == fsimage.FileType:
-			f, err := b.fileFacts(e)
-			if err != nil {
-				return err
-			}
-			sum := planfile.Fingerprint()
-			sum.Add(fingerprinted(b.t, e))
-			p.found.Lock()
-			w.item.file, w.item.sum = &f, *sum
-			p.found.Unlock()
-		case w.place != nil && w.name == string(e.INode.Name):
-			p.found.Lock()
-			w.place.InodeID = e.INode.ID
-			p.found.Unlock()
-		case w.known != "" && !impossible(e.INode.Name):
-			p.found.Lock()
-			b.ignored = append(b.ignored, planfile.Known{
-				Kind: planfile.KnownEntry, Path: planfile.Path(w.known + "/" + string(e.INode.Name)), InodeID: e.INode.ID, Root: planfile.Path(w.known),
-			})
-			p.found.Unlock()
-		}
-	}
-	return nil
-}
-
-// places finds the paths of the policy, and asks for files right below roots.
-func (b *builder) places() {
+// places finds the paths of the policy, and asks for those that are no directories.
+func (c *Collector) places() {
 	var all []*place
 	add := func(path cleanup.Path) *place {
-		p := &place{Place: planfile.Place{Path: planfile.Path(path)}, dir: b.t.Root(), rest: strings.Split(string(path[1:]), "/")}
+		p := &place{Place: planfile.Place{Path: planfile.Path(path)}, dir: c.t.Root(), rest: strings.Split(string(path[1:]), "/")}
 		all = append(all, p)
 		return p
 	}
-	p := b.r.Policy
-	b.at.lock = add(p.LockDir)
-	if p.Removal.Quarantine != "" {
-		b.at.quarantine = add(p.Removal.Quarantine)
+	c.at.lock = add(c.p.LockDir)
+	if c.p.Removal.Quarantine != "" {
+		c.at.quarantine = add(c.p.Removal.Quarantine)
 	}
-	for _, path := range p.HoldPaths {
-		b.at.holds = append(b.at.holds, add(path))
+	for _, path := range c.p.HoldPaths {
+		c.at.holds = append(c.at.holds, add(path))
 	}
-	for _, path := range p.Protect {
-		b.at.protect = append(b.at.protect, add(path))
+	for _, path := range c.p.Protect {
+		c.at.protect = append(c.at.protect, add(path))
 	}
-	b.resolve(all)
-	for _, p := range all {
-		if !p.missing {
-			p.InodeID = b.t.ID(p.dir)
-		} else if len(p.rest) == 1 {
-			b.watch(p.dir, &watch{place: p, name: p.rest[0]})
+	for i := range c.p.Roots {
+		r := &c.p.Roots[i]
+		if r.Layout == cleanup.Children {
+			continue
+		}
+		for _, name := range r.Ignore {
+			c.at.ignored = append(c.at.ignored, ignored{add(r.Path + cleanup.Path("/"+string(name))), r.Path})
 		}
 	}
-	for _, r := range b.r.Decision.Roots {
-		// Only names that the policy ignores are there; in a root that is stopped it
-		// can be anything.
-		if len(r.Stopped) == 0 && r.Policy.Layout != cleanup.Children && r.Root.Dir != namespace.NoDir && len(r.Policy.Ignore) > 0 {
-			b.watch(r.Root.Dir, &watch{known: string(r.Policy.Path)})
+	c.resolve(all)
+	for _, p := range all {
+		if !p.missing {
+			p.InodeID = c.t.ID(p.dir)
+		} else if len(p.rest) == 1 {
+			c.watch(p.dir, &watch{place: p, name: p.rest[0]})
 		}
 	}
 }
 
 // resolve finds directories by path, all at once: the tree has no index of names.
-func (b *builder) resolve(all []*place) {
-	open := map[namespace.Dir][]*place{b.t.Root(): slices.Clone(all)}
+func (c *Collector) resolve(all []*place) {
+	open := map[namespace.Dir][]*place{c.t.Root(): slices.Clone(all)}
 	for len(open) > 0 {
 		next := map[namespace.Dir][]*place{}
 		for d := range open {
-			b.column[d] |= watchBit // borrowed: a look-up costs less so
+			c.near.set(d) // borrowed: a look-up costs less so
 		}
-		for d := range b.t.Dirs() {
-			up := b.t.Parent(d)
-			if up == namespace.NoDir || b.column[up]&watchBit == 0 {
+		for d := range c.t.Dirs() {
+			up := c.t.Parent(d)
+			if up == namespace.NoDir || !c.near.has(up) {
 				continue
 			}
-			name := b.t.Name(d)
+			name := c.t.Name(d)
 			for _, p := range open[up] {
 				if p.dir == up && string(name) == p.rest[0] && !impossible(name) {
 					if p.dir, p.rest = d, p.rest[1:]; len(p.rest) > 0 {
@@ -134,15 +104,28 @@ func (b *builder) resolve(all []*place) {
 			}
 		}
 		for d := range open {
-			if b.watched[d] == nil {
-				b.column[d] &^= watchBit
-			}
+			c.near.clear(d)
 		}
 		open = next
 	}
 	for _, p := range all {
 		p.missing = len(p.rest) > 0
 	}
+}
+
+// ignored gives the files right below roots that the policy tells to ignore. In a root
+// that is stopped anything can be, so nothing there is known.
+func (b *builder) ignored() (known []planfile.Known) {
+	stopped := map[cleanup.Path]bool{}
+	for _, r := range b.r.Decision.Roots {
+		stopped[r.Policy.Path] = len(r.Stopped) > 0
+	}
+	for _, i := range b.at.ignored {
+		if i.missing && i.InodeID != 0 && !stopped[i.root] {
+			known = append(known, planfile.Known{Kind: planfile.KnownEntry, Path: i.Path, InodeID: i.InodeID, Root: planfile.Path(i.root)})
+		}
+	}
+	return known
 }
 
 // missing tells which protected paths are nowhere in the image.

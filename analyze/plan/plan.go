@@ -23,6 +23,7 @@ var ErrNotFound = errors.New("protected paths were not found")
 // Decision counts the files of its sweeps.
 type Request struct {
 	Tree      *namespace.Tree // loaded with its sums
+	Collector *Collector      // of Tree and Policy, that saw the pass of Discovery
 	Discovery *flink.Discovery
 	Decision  *cleanup.Decision // of Discovery; used for one Write only
 	Policy    *cleanup.Policy   // in force
@@ -74,7 +75,7 @@ func (t *FileTotals) add(bytes int64) {
 	t.Bytes += bytes
 }
 
-// Write writes the plan to w. It reads section INODE once. The bytes depend on the
+// Write writes the plan to w. It reads section INODE once if there are sweeps. The bytes depend on the
 // request alone, not on Workers, TempDir or timing.
 //
 // Memory, beside the request and the result: 4 bytes for each directory of the image,
@@ -86,10 +87,10 @@ func (t *FileTotals) add(bytes int64) {
 // [planfile.ErrInvalid], which would be a mistake of this package. It is not to be
 // called twice with one Decision.
 func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
+	r.Collector.finish()
 	b := newBuilder(r)
 	b.addItems()
 	b.addSweeps()
-	b.places()
 	b.effects = newEffects(b)
 	defer b.close()
 	if err := b.read(ctx); err != nil {
@@ -133,16 +134,16 @@ type builder struct {
 	d   *flink.Discovery
 	out *Result
 
-	file   *planfile.Writer
-	column []uint32         // what each directory is of; see the codes
+	file *planfile.Writer
+	// column has for each directory the number of the item that it is or lies in, from
+	// 1 on, or, behind those, of the sweep.
+	column []uint32
 	items  []*work          // by path
 	sweeps []*cleanup.Sweep // by path; nil: left out
 	spool  *spool
 
-	watched  map[namespace.Dir][]*watch
-	at       placed
-	ignored  []planfile.Known // files right below roots
-	guardIDs map[uint64]bool  // in directories of sweeps
+	at       *placed
+	guardIDs map[uint64]bool // in directories of sweeps
 	warnings []string
 
 	effects *effects
@@ -153,7 +154,7 @@ func newBuilder(r *Request) *builder {
 	return &builder{
 		r: r, t: r.Tree, d: r.Discovery,
 		out:    &Result{Items: map[*cleanup.Item]planfile.Item{}, Sweeps: map[*cleanup.Sweep]SweepTotals{}},
-		column: make([]uint32, r.Tree.NumDirs()), watched: map[namespace.Dir][]*watch{},
+		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
 		guardIDs: map[uint64]bool{},
 	}
 }

@@ -13,13 +13,6 @@ import (
 	"fsweep/proto/planfile"
 )
 
-// Codes of a directory: the number of the item that it is or lies in, from 1 on, or,
-// behind those, of the sweep. With watchBit some file in it is looked for.
-const (
-	watchBit = 1 << 31
-	codeMask = watchBit - 1
-)
-
 // work is an item on its way into the plan.
 type work struct {
 	item     *cleanup.Item
@@ -58,9 +51,9 @@ func (b *builder) addItems() {
 	slices.SortFunc(b.items, func(x, y *work) int { return cmp.Compare(x.path, y.path) })
 	for n, w := range b.items {
 		dir, ok := b.find(w.item.INodeID)
-		if !ok { // a file: its directory is watched
-			if parent, ok := b.find(w.item.ParentID); ok {
-				b.watch(parent, &watch{item: w})
+		if !ok {
+			if f := b.r.Collector.unfinished[w.item.INodeID]; f != nil {
+				w.file, w.sum = &f.facts, f.sum
 			}
 			continue
 		}
@@ -107,19 +100,22 @@ func (b *builder) mark(top namespace.Dir, code uint32) {
 	for len(todo) > 0 {
 		d := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		b.column[d] = b.column[d]&watchBit | code
+		b.column[d] = code
 		todo = slices.AppendSeq(todo, b.d.Subdirectories(d))
 	}
 }
 
-// addDirs adds the directories of an item to its sum. The tree has all that is said
-// of them, so the pass only sees files.
+// addDirs makes the sum of an item: the tree has all that is said of directories, and
+// the Collector the sums of what else is in each.
 func (b *builder) addDirs(w *work) {
 	todo := []namespace.Dir{w.dir}
 	for len(todo) > 0 {
 		d := todo[len(todo)-1]
 		todo = slices.AppendSeq(todo[:len(todo)-1], b.d.Subdirectories(d))
 		w.sum.Add(planfile.Entry{InodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)), Kind: planfile.EntryDirectory, MTimeMs: b.t.MTimeMs(d), Name: b.t.Name(d)})
+		if in := b.r.Collector.sum(d); in != nil {
+			w.sum.Merge(in)
+		}
 	}
 }
 
@@ -128,7 +124,7 @@ func (b *builder) code(d namespace.Dir) uint32 {
 	if d == namespace.NoDir {
 		return 0
 	}
-	return b.column[d] & codeMask
+	return b.column[d]
 }
 
 // workOf gives the item that a code stands for, nil if for none.

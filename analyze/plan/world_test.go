@@ -112,7 +112,8 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 	if m.policy, err = cleanup.ParsePolicy("policy.yaml", []byte(w.policy)); err != nil {
 		t.Fatal(err)
 	}
-	if m.discovery, err = flink.Discover(t.Context(), m.tree, m.policy.Declarations(), flink.Options{Workers: workers}); err != nil {
+	collector := NewCollector(m.tree, m.policy)
+	if m.discovery, err = flink.Discover(t.Context(), m.tree, m.policy.Declarations(), collector.Options(workers)); err != nil {
 		t.Fatal(err)
 	}
 	in := cleanup.Inputs{ImageTime: imageTime, Now: w.now, Pins: w.pins, JobMaps: map[cleanup.Path]*cleanup.JobMap{}}
@@ -128,7 +129,7 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 		t.Fatal(err)
 	}
 	return &Request{
-		Tree: m.tree, Discovery: m.discovery, Decision: m.decision, Policy: m.policy, Inputs: in,
+		Tree: m.tree, Collector: collector, Discovery: m.discovery, Decision: m.decision, Policy: m.policy, Inputs: in,
 		Source: planfile.Source{Image: "fsimage_1", SizeBytes: int64(len(image)), TxID: 1, NamespaceID: 1, LayoutVersion: -67, ImageTimeSource: "flag"},
 		Tool:   "fsweep", Version: "1", PolicyName: "policy.yaml", Warnings: w.warnings, Workers: workers, TempDir: w.tempDir,
 	}, m

@@ -290,7 +290,8 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	must(err)
 	tree, err := namespace.Load(t.Context(), im, namespace.Options{Workers: workers})
 	must(err)
-	found, err := flink.Discover(t.Context(), tree, p.Declarations(), flink.Options{Workers: workers})
+	collector := plan.NewCollector(tree, p)
+	found, err := flink.Discover(t.Context(), tree, p.Declarations(), collector.Options(workers))
 	must(err)
 	in := cleanup.Inputs{ImageTime: scriptImageTime, Now: scriptNow, Live: []*cleanup.LiveSet{{
 		Name: "live", Format: cleanup.Kubernetes, IDs: slices.Sorted(slices.Values(w.live)), Clusters: w.clusters, ConfigMaps: 1,
@@ -302,7 +303,7 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	must(err)
 	var b bytes.Buffer
 	_, err = plan.Write(t.Context(), &b, &plan.Request{
-		Tree: tree, Discovery: found, Decision: d, Policy: p, Inputs: in, Tool: "fsweep", Version: "test", PolicyName: "policy", Workers: workers, TempDir: t.TempDir(),
+		Tree: tree, Collector: collector, Discovery: found, Decision: d, Policy: p, Inputs: in, Tool: "fsweep", Version: "test", PolicyName: "policy", Workers: workers, TempDir: t.TempDir(),
 		Source: planfile.Source{
 			Image: "fsimage", MD5: fmt.Sprintf("%x", md5.Sum(image)), SizeBytes: int64(len(image)), TxID: 1, NamespaceID: 1, LayoutVersion: -67,
 			ImageTimeMs: scriptImageTime.UnixMilli(), ImageTimeSource: "test",

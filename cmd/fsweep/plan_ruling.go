@@ -27,6 +27,7 @@ type ruling struct {
 
 	tree      *namespace.Tree
 	discovery *flink.Discovery
+	collector *plan.Collector
 	decision  *cleanup.Decision
 }
 
@@ -64,7 +65,8 @@ func (c *ruling) decide(ctx context.Context, o *cleanupOptions, bar *cli.Progres
 }
 
 func (c *ruling) rule(ctx context.Context, workers int) (err error) {
-	if c.discovery, err = flink.Discover(ctx, c.tree, c.in.policy.Declarations(), flink.Options{Workers: workers}); err != nil {
+	c.collector = plan.NewCollector(c.tree, c.in.policy)
+	if c.discovery, err = flink.Discover(ctx, c.tree, c.in.policy.Declarations(), c.collector.Options(workers)); err != nil {
 		return err
 	}
 	if c.decision, err = cleanup.Decide(c.discovery, c.deciding(), c.in.given); err != nil {
@@ -180,7 +182,7 @@ func (c *ruling) write(ctx context.Context, w io.Writer, workers int, bar *cli.P
 		c.warn("the image was not verified: %s", c.source.VerifiedReason)
 	}
 	result, err := plan.Write(ctx, w, &plan.Request{
-		Tree: c.tree, Discovery: c.discovery, Decision: c.decision, Policy: c.in.policy, Inputs: c.in.given,
+		Tree: c.tree, Collector: c.collector, Discovery: c.discovery, Decision: c.decision, Policy: c.in.policy, Inputs: c.in.given,
 		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: moduleVersion(), PolicyName: filepath.Base(c.in.name),
 		Live: c.in.live, Pins: c.in.pins, Warnings: c.in.warnings, Workers: workers, Progress: show(bar),
 	})
