@@ -110,6 +110,20 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestQuotaLimit: of the two directories with a quota one is left out.
+func TestQuotaLimit(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := Text(&b, sample(), TextOptions{MaxListLines: 1}); err != nil {
+		t.Fatal(err)
+	}
+	_, quotas, _ := strings.Cut(b.String(), "\nQuotas")
+	if !strings.Contains(quotas, "/flink") || strings.Contains(quotas, `/q\xfe`) ||
+		!strings.Contains(quotas, "\n… 1 more directory with a quota not printed (--max-list-lines 1); JSON has all\n") {
+		t.Error(quotas)
+	}
+}
+
 // TestSums are those of the sample, added by hand.
 func TestSums(t *testing.T) {
 	t.Parallel()

@@ -282,6 +282,10 @@ func (p *printer) quotas(list []planfile.Quota, s *summary) {
 		title += ", those in mode observe included"
 	}
 	p.print(title)
+	more := 0
+	if n := p.o.MaxListLines; n > 0 && len(list) > n {
+		list, more = list[:n], len(list)-n
+	}
 	t := newTable("<quota of", "limit", "used", "after", "used %", "after %", "<path")
 	for i := range list {
 		q := &list[i]
@@ -297,6 +301,9 @@ func (p *printer) quotas(list []planfile.Quota, s *summary) {
 		}
 	}
 	p.print(t.Render())
+	if more > 0 {
+		p.print("… ", plural(int64(more), "more directory", "more directories"), " with a quota not printed (--max-list-lines ", count(int64(p.o.MaxListLines)), "); JSON has all")
+	}
 }
 
 type typeRow struct {

@@ -9,8 +9,8 @@ import (
 
 // TextOptions say how much is printed. What is counted is always all.
 type TextOptions struct {
-	// MaxListLines is how many lines of each kind (ERROR, JOB, KEEP, WOULD-DELETE) are
-	// printed; 0: all.
+	// MaxListLines is how many lines of each kind (ERROR, JOB, KEEP, WOULD-DELETE), and
+	// how many directories with a quota, are printed; 0: all.
 	MaxListLines int
 	// ListContents lists the directories in a unit below its line.
 	ListContents bool
@@ -181,27 +181,26 @@ func columns(age string, t *Totals) [5]string {
 
 func (p *printer) unit(u *Unit) {
 	single := u.Verdict == Candidate && len(u.Items) == 1 && u.Items[0].Path == u.Path
-	if !single {
-		l := line{path: escape(u.Path), cols: p.unitColumns(u), text: allNamed(u.Reasons), more: p.parts(u)}
-		l.word = keepLine
+	if !single && p.room(keepLine) {
+		l := line{word: keepLine, path: escape(u.Path), cols: p.unitColumns(u), text: allNamed(u.Reasons), more: p.parts(u)}
 		if u.Verdict == Candidate {
 			l.text = "its directory stays for now, its parts are below; " + l.text
 		}
-		if p.room(l.word) {
-			p.list(l)
-		}
+		p.list(l)
 	}
 	for _, i := range u.Items {
-		l := line{word: deleteLine, path: escape(i.Path), text: itemReason(i), cols: p.itemColumns(i)}
+		word := deleteLine
+		if i.deferred() {
+			word = keepLine
+		}
+		if !p.room(word) {
+			continue
+		}
+		l := line{word: word, path: escape(i.Path), text: itemReason(i), cols: p.itemColumns(i)}
 		if single {
 			l.cols, l.more = p.unitColumns(u), p.parts(u)
 		}
-		if i.deferred() {
-			l.word = keepLine
-		}
-		if p.room(l.word) {
-			p.list(l)
-		}
+		p.list(l)
 	}
 	for i := range u.Sweeps {
 		p.sweep(&u.Sweeps[i])
