@@ -161,6 +161,12 @@ func TestGoldenPlans(t *testing.T) {
 				t.Errorf("items %q, want %q", sorted, c.items)
 			}
 			compareItems(t, plan, treeInodes(c.tree))
+			for _, workers := range []string{"1", "4"} {
+				c.flags = []string{"--workers", workers}
+				if !bytes.Equal(c.run(t, 0), plan) {
+					t.Errorf("another plan with %s workers", workers)
+				}
+			}
 			compareGolden(t, filepath.Join("testdata", "plans", name+".jsonl"), plan)
 		})
 	}

@@ -1,0 +1,141 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fsweep/fsimage/imagetest"
+)
+
+// What a plan may need beside the tree, of which docs/PERFORMANCE.md says how large it
+// may be, in bytes.
+const (
+	planExtra = 64 << 20
+	perUnit   = 4 << 10 // all that is known of a unit: its checkpoints, guards, reasons and item
+)
+
+// largePlan is an image with many items.
+type largePlan struct {
+	name   string
+	tree   *imagetest.Tree
+	policy string
+	units  int64
+	items  int64
+}
+
+const (
+	largeRun   = "0123456789abcdef0123456789abcdef"
+	largeBelts = "belts: {max_items: 5000000, max_inodes: 9000000, max_percent_of_root: 100%}\n"
+)
+
+var largeTime = time.UnixMilli(imagetest.DefaultTimeMs).Add(30 * 24 * time.Hour)
+
+// millionFiles are unreferenced files, in a run that stays.
+func millionFiles(n int) largePlan {
+	it := imagetest.NewTree()
+	it.File("/r/j/"+largeRun+"/chk-1/_metadata", 10)
+	shared := it.Dir("/r/j/" + largeRun + "/shared")
+	for i := range n {
+		it.FileIn(shared, fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i), 1000)
+	}
+	return largePlan{"files", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", 1, int64(n)}
+}
+
+// manyChildren are directories with nothing in them.
+func manyChildren(n int) largePlan {
+	it := imagetest.NewTree()
+	dir := it.Dir("/t")
+	for i := range n {
+		it.DirIn(dir, fmt.Sprintf("spark-%08d", i))
+	}
+	return largePlan{"children", it, "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n", int64(n), int64(n)}
+}
+
+// manyJobs have two runs each, of which the older one is an item.
+func manyJobs(n int) largePlan {
+	it := imagetest.NewTree()
+	root := it.Dir("/r")
+	for i := range n {
+		job := it.DirIn(root, fmt.Sprintf("job-%07d", i))
+		for k := range 2 {
+			run := it.DirIn(job, fmt.Sprintf("%032x", i*2+k+1))
+			chk := it.DirIn(run, "chk-1")
+			f := it.FileIn(chk, "_metadata", 10)
+			f.MTimeMs += int64(k)
+			chk.MTimeMs += int64(k)
+			run.MTimeMs += int64(k)
+		}
+	}
+	return largePlan{"jobs", it, "  - {path: /r, layout: job-run, mode: execute}\n", 2 * int64(n), int64(n)}
+}
+
+// TestPlanMemory plans a million files, which stream: they take no more than a few do.
+// What is known of units stays in memory: directories, and a hundred thousand jobs.
+func TestPlanMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes images of a million inodes")
+	}
+	program, measure := buildProgram(t), buildImagebench(t)
+	for _, c := range []largePlan{millionFiles(1_000_000), manyChildren(200_000), manyJobs(100_000)} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			image, err := c.tree.Image().WriteFileMD5(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var inodes, dirs int64
+			for _, n := range c.tree.Nodes() {
+				if inodes++; n.Kind == imagetest.Directory {
+					dirs++
+				}
+			}
+			policy, out := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "plan.jsonl")
+			text := "version: 1\nnameservice: ns1\nlock_dir: /ops/fsweep\n" + largeBelts + "roots:\n" + c.policy
+			if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			at := largeTime.UTC().Format(time.RFC3339)
+			peak := peakMemory(t, measure, program, "plan", image, "--policy", policy, "-o", out, "--image-time", at, "--now", at)
+			limit := perInode*inodes + perDirectory*dirs + perWorker*memoryWorkers + fixedMemory + planExtra + perUnit*c.units
+			t.Logf("peak %.1f MiB of %.1f MiB allowed", mebibytes(peak), mebibytes(limit))
+			if peak > limit {
+				t.Errorf("peak memory %d bytes, allowed %d", peak, limit)
+			}
+			if got := plannedItems(t, out); got != c.items {
+				t.Errorf("%d items, want %d", got, c.items)
+			}
+		})
+	}
+}
+
+// plannedItems reads the last line of a plan.
+func plannedItems(t *testing.T, file string) int64 {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail := make([]byte, min(info.Size(), 64<<10))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(tail, []byte("\n")), []byte("\n"))
+	var footer struct {
+		Type    string
+		Planned struct{ Items int64 }
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &footer); err != nil || footer.Type != "footer" {
+		t.Fatalf("%v: %.200s", err, lines[len(lines)-1])
+	}
+	return footer.Planned.Items
+}
