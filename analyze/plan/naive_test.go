@@ -348,26 +348,22 @@ func (n *naive) checkKnown(t *testing.T, m *made) {
 }
 
 // checkQuotas: before and after are what the tree with and without the items is
-// charged. Directories from which a move may lead nowhere else are not promised
-// anything.
+// charged. Directories in which the trash can be are not promised anything.
 func (n *naive) checkQuotas(t *testing.T, m *made) {
 	t.Helper()
 	if m.plan.Removal == planfile.RemovalQuarantine {
 		return // see TestQuarantine
 	}
-	moved, touched := map[string]bool{}, map[string]bool{}
+	moved := map[string]map[string]bool{} // by directory that gains; false: deferred
 	for _, i := range m.plan.items {
 		if snapshotAbove(m, string(i.Path)) {
 			continue
 		}
-		if i.Deferred == "" {
-			moved[string(i.Path)] = true
-		}
-		for d := parent(string(i.Path)); ; d = parent(d) {
-			touched[d] = true
-			if d == "/" {
-				break
+		for d := parent(string(i.Path)); d != "/" && parent(d) != "/user" && !n.isZone(d); d = parent(d) {
+			if moved[d] == nil {
+				moved[d] = map[string]bool{}
 			}
+			moved[d][string(i.Path)] = i.Deferred == ""
 		}
 	}
 	got := map[string]planfile.Quota{}
@@ -376,8 +372,7 @@ func (n *naive) checkQuotas(t *testing.T, m *made) {
 	}
 	for path, c := range n.nodes {
 		limited := c.NSQuota > 0 && c.NSQuota != imagetest.RootQuota || c.DSQuota > 0 || len(c.TypeQuotas) > 0
-		never := path == "/" || path == "/user" || parent(path) == "/user" || zoneIn(n, path)
-		want := limited && touched[path] && !never && c.Kind == imagetest.Directory
+		want := limited && moved[path] != nil && c.Kind == imagetest.Directory
 		q, ok := got[path]
 		if ok != want {
 			t.Errorf("quota line of %q: %v, want %v", path, ok, want)
@@ -385,7 +380,7 @@ func (n *naive) checkQuotas(t *testing.T, m *made) {
 		if !ok {
 			continue
 		}
-		before, after := n.used(path, nil), n.used(path, moved)
+		before, after := n.used(path, nil), n.used(path, moved[path])
 		for _, v := range [][2]any{{before.Inodes, q.NSBefore}, {after.Inodes, q.NSAfter}, {before.Space, q.DSBefore}, {after.Space, q.DSAfter}, {before.Types, q.TypesBefore}, {after.Types, q.TypesAfter}} {
 			if v[0] != v[1] {
 				t.Errorf("quota of %q: %v, want %v; %+v", path, v[1], v[0], q)
@@ -394,18 +389,6 @@ func (n *naive) checkQuotas(t *testing.T, m *made) {
 	}
 }
 
-// zoneIn tells whether a directory is the root of an encryption zone or above it, or
-// snapshottable or above such: the trash of what is there can be in it.
-func zoneIn(n *naive, path string) bool {
-	for p, c := range n.nodes {
-		if p != path && !strings.HasPrefix(p, strings.TrimSuffix(path, "/")+"/") {
-			continue
-		}
-		for _, x := range c.XAttrs {
-			if strings.Contains(x.Name, "encryption.zone") {
-				return true
-			}
-		}
-	}
-	return false
+func (n *naive) isZone(path string) bool {
+	return slices.ContainsFunc(n.nodes[path].XAttrs, func(x imagetest.XAttr) bool { return strings.Contains(x.Name, "encryption.zone") })
 }

@@ -96,7 +96,7 @@ func (c *Collector) resolve(all []*place) {
 			}
 			name := c.t.Name(d)
 			for _, p := range open[up] {
-				if p.dir == up && string(name) == p.rest[0] && !impossible(name) {
+				if p.dir == up && string(name) == p.rest[0] {
 					if p.dir, p.rest = d, p.rest[1:]; len(p.rest) > 0 {
 						next[d] = append(next[d], p)
 					}
@@ -167,7 +167,7 @@ func (b *builder) anchors() []planfile.Place {
 	if len(dirs) == 0 {
 		dirs = b.oldest()
 	}
-	seen := map[namespace.Dir]bool{b.t.Root(): true} // no plan may have it, and all clusters do
+	seen := map[namespace.Dir]bool{}
 	var out []planfile.Place
 	for level := dirs; len(level) > 0 && len(out) < maxAnchors; {
 		var up []namespace.Dir
@@ -178,7 +178,7 @@ func (b *builder) anchors() []planfile.Place {
 			seen[d] = true
 			up = append(up, b.t.Parent(d))
 			p := planfile.Place{Path: planfile.Path(b.t.AppendPath(nil, d)), InodeID: b.t.ID(d)}
-			if p.Path.Clean() == nil && len(out) < maxAnchors {
+			if p.Path.Clean() == nil && len(out) < maxAnchors { // not /, which all clusters have
 				out = append(out, p)
 			}
 		}

@@ -119,12 +119,11 @@ func (e *effects) zoneAbove(d namespace.Dir) bool {
 	return up != namespace.NoDir && e.t.Encrypted(up)
 }
 
-// isHome tells whether a directory is /, /user or somebody's home in it.
+// isHome tells whether a directory is somebody's home in /user, or /. Who goes up
+// comes to a home before /user.
 func (e *effects) isHome(d namespace.Dir) bool {
-	root := e.t.Root()
-	user := func(d namespace.Dir) bool { return e.t.Parent(d) == root && string(e.t.Name(d)) == "user" }
-	up := e.t.Parent(d)
-	return d == root || user(d) || up != namespace.NoDir && up != root && user(up)
+	up, root := e.t.Parent(d), e.t.Root()
+	return d == root || up != root && e.t.Parent(up) == root && string(e.t.Name(up)) == "user"
 }
 
 // charge is what quotas are no longer charged where an item was, and what they are

@@ -219,9 +219,9 @@ func pick[T any](r random, list []T) T { return list[r.IntN(len(list))] }
 func (r random) oneIn(n int) bool { return r.IntN(n) == 0 }
 
 var (
-	manyJobs  = []string{"job", "job-2", "job/"[:3] + "*", "a b", "line\nbreak", "bad\xff", "zażółć", "%41", "job.x", "[a]", `b\s`}
+	manyJobs  = []string{"job", "job-2", "job2", "job*", "a b", "line\nbreak", "bad\xff", "zażółć", "%41", "job.x", "[a]", `b\s`}
 	manyRuns  = []string{runA, runB, runC, runD, runE}
-	manyPaths = []string{"/q", "/q/cp", "/q/cp/job", "/user", "/user/flink", "/user/flink/sp", "/runs", "/ha", "/tmp", "/tmp/deep", "/q/cp/inner"}
+	manyPaths = []string{"/q", "/q/cp", "/q/cp/job", "/user", "/user/flink", "/user/flink/sp", "/q/cp-runs", "/ha", "/tmp", "/tmp/deep", "/q/cp/inner"}
 )
 
 func randomWorld(rnd *rand.Rand) *world {
@@ -242,8 +242,8 @@ func randomWorld(rnd *rand.Rand) *world {
 	run := func() string { return pick(r, []string{"", optIn, optIn}) }
 	policy += "live: [{file: k8s, format: kubernetes}]\nroots:\n" +
 		"  - path: /q/cp\n    layout: job-run\n    exclude_jobs: [inner, left]\n    ignore: [README]\n    mode: " + mode() + "\n" + run() +
-		"  - path: /q/cp/inner/deep\n    layout: job-run\n    mode: " + mode() + "\n" + run() +
-		"  - path: /runs\n    layout: run\n    mode: " + mode() + "\n" + run() +
+		"  - path: /q/cp/inner/a/deep\n    layout: job-run\n    mode: " + mode() + "\n" + run() +
+		"  - path: /q/cp-runs\n    layout: run\n    mode: " + mode() + "\n" + run() +
 		"  - path: /user/flink/sp\n    layout: savepoints\n    job_map: map\n    mode: " + mode() + "\n" +
 		"  - path: /ha\n    layout: ha-storage\n    mode: " + mode() + "\n" +
 		"  - path: /tmp/deep\n    layout: children\n    names: [spark-*]\n    min_age: 100h\n    mode: " + mode() + "\n"
@@ -259,7 +259,7 @@ func randomWorld(rnd *rand.Rand) *world {
 	w.put("/q/cp/left/old/", 500)
 	w.put("/elsewhere/a/_metadata", 10, 5)
 	w.put("/ops/fsweep/", 10)
-	for _, dir := range []string{"/q/cp", "/q/cp/inner/deep"} {
+	for _, dir := range []string{"/q/cp", "/q/cp/inner/a/deep"} {
 		w.put(dir+"/", 900)
 		for _, j := range rnd.Perm(len(manyJobs))[:rnd.IntN(5)] {
 			for _, n := range rnd.Perm(len(manyRuns))[:1+rnd.IntN(4)] {
@@ -267,9 +267,9 @@ func randomWorld(rnd *rand.Rand) *world {
 			}
 		}
 	}
-	w.put("/runs/", 900)
+	w.put("/q/cp-runs/", 900)
 	for _, n := range rnd.Perm(len(manyRuns))[:rnd.IntN(5)] {
-		r.run("/runs/" + manyRuns[n])
+		r.run("/q/cp-runs/" + manyRuns[n])
 	}
 	r.rest()
 	r.attributes()
@@ -303,7 +303,7 @@ func (r random) rest() {
 	for range r.IntN(5) {
 		dir := fmt.Sprintf("/tmp/deep/spark-%d", r.IntN(9))
 		for range r.IntN(6) {
-			w.put(dir+"/"+pick(r, []string{"a", "a-b", "a.b", "z\xff"})+"/"+pick(r, []string{"a", "b", "c/d", "c-/d"})+fmt.Sprint("/", r.IntN(3)), r.age(), uint64(r.IntN(900)))
+			w.put(dir+"/"+pick(r, []string{"a", "a-b", "a.b", "ab", "z\xff"})+"/"+pick(r, []string{"a", "b", "c/d", "c-/d"})+fmt.Sprint("/", r.IntN(3)), r.age(), uint64(r.IntN(900)))
 		}
 	}
 	if r.oneIn(3) {
@@ -370,10 +370,10 @@ func (r random) attributes() {
 		w.snapshot(pick(r, []string{"/q", "/q/cp", "/user"}))
 	}
 	if r.oneIn(6) {
-		w.it.Dir(pick(r, []string{"/q", "/runs", "/"})).XAttr(imagetest.XAttrRaw, "hdfs.crypto.encryption.zone", []byte{1})
+		w.it.Dir(pick(r, []string{"/q", "/q/cp-runs", "/"})).XAttr(imagetest.XAttrRaw, "hdfs.crypto.encryption.zone", []byte{1})
 	}
 	if r.oneIn(8) {
-		w.put("/runs/"+runA+"/odd", 300, 1)
+		w.put("/q/cp-runs/"+runA+"/odd", 300, 1)
 	}
 	if r.oneIn(10) {
 		w.put("/q/cp/chk-1/", 300)

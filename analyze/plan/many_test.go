@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "fsweep/proto/fsimage"
+	"fsweep/proto/planfile"
+)
+
+// TestManyItems: more items than a worker has sums for, with the inodes of all of them
+// in turn.
+func TestManyItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld("belts: {max_items: 5000, max_percent_of_root: 100%}\nroots: [{path: /t, layout: children, names: [sp-*], min_age: 1h, mode: execute}]\n")
+	for round := range 4 {
+		for i := range 700 {
+			w.put(fmt.Sprintf("/t/sp-%d/d%d/f", i, round), 500, uint64(round))
+		}
+	}
+	m := w.write(t, 2)
+	if len(m.plan.items) != 700 {
+		t.Fatal(len(m.plan.items))
+	}
+	newNaive(w.it).check(t, m)
+}
+
+// TestBeltsAndSnapshots: what snapshots hold counts against the belts of a plan, though
+// the decision does not know of it. What is older in the job stays as well.
+func TestBeltsAndSnapshots(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int][]string{
+		100: {"job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
+		99:  {"job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " max_bytes"},
+		89:  {"job/" + runB + " ", "job/" + runC + " max_bytes", "other/" + runB + " "},
+		69:  {"job/" + runB + " max_bytes", "job/" + runC + " newer_deferred", "other/" + runB + " "},
+	} {
+		w := newWorld(fmt.Sprintf("belts: {max_bytes: %dB, max_percent_of_root: 100%%}\nroots: [{path: /s/cp, layout: job-run, mode: execute}]\n", limit))
+		for _, job := range []string{"job", "other"} {
+			w.put("/s/cp/"+job+"/"+runA+"/chk-9/_metadata", 2, 10)
+			w.put("/s/cp/"+job+"/"+runB+"/chk-4/_metadata", 400, 10)
+		}
+		w.put("/s/cp/job/"+runC+"/chk-4/_metadata", 500, 20)
+		gone := w.put("/s/cp/job/"+runB+"/chk-4/gone", 600, 60)
+		w.snapshot("/s")
+		w.it.Detach(gone)
+		w.it.Diff(w.it.Dir("/s/cp/job/"+runB+"/chk-4"), &pb.SnapshotDiffSection_DirectoryDiff{SnapshotId: proto.Uint32(1), DeletedINode: []uint64{gone.ID}})
+		m := w.write(t, 1)
+		if len(m.decision.Deferred) > 0 {
+			t.Fatal("the decision knows")
+		}
+		var got []string
+		for _, i := range m.plan.items {
+			got = append(got, string(i.Path[len("/s/cp/"):])+" "+i.Deferred)
+			if i.Run == runB && i.Job == "job" && (i.Totals.Length != 70 || i.Entries != 3 || i.Freed != planfile.Freed{HeldBySnapshots: 30}) {
+				t.Errorf("%+v", i)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d: %q, want %q", limit, got, want)
+		}
+	}
+}
