@@ -33,17 +33,19 @@ func TestManyItems(t *testing.T) {
 func TestBeltsAndSnapshots(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int][]string{
-		100: {"job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
-		99:  {"job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " max_bytes"},
-		89:  {"job/" + runB + " ", "job/" + runC + " max_bytes", "other/" + runB + " "},
-		69:  {"job/" + runB + " max_bytes", "job/" + runC + " newer_deferred", "other/" + runB + " "},
+		107: {"job/" + runA + "/shared/s ", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
+		100: {"job/" + runA + "/shared/s max_bytes", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
+		99:  {"job/" + runA + "/shared/s ", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " max_bytes"},
+		89:  {"job/" + runA + "/shared/s newer_deferred", "job/" + runB + " ", "job/" + runC + " max_bytes", "other/" + runB + " "},
+		69:  {"job/" + runA + "/shared/s newer_deferred", "job/" + runB + " max_bytes", "job/" + runC + " newer_deferred", "other/" + runB + " "},
 	} {
-		w := newWorld(fmt.Sprintf("belts: {max_bytes: %dB, max_percent_of_root: 100%%}\nroots: [{path: /s/cp, layout: job-run, mode: execute}]\n", limit))
+		w := newWorld(fmt.Sprintf("belts: {max_bytes: %dB, max_percent_of_root: 100%%}\nroots: [{path: /s/cp, layout: job-run, mode: execute, unreferenced_shared: {older_than: 200h}}]\n", limit))
 		for _, job := range []string{"job", "other"} {
 			w.put("/s/cp/"+job+"/"+runA+"/chk-9/_metadata", 2, 10)
 			w.put("/s/cp/"+job+"/"+runB+"/chk-4/_metadata", 400, 10)
 		}
 		w.put("/s/cp/job/"+runC+"/chk-4/_metadata", 500, 20)
+		w.put("/s/cp/job/"+runA+"/shared/s", 300, 7)
 		gone := w.put("/s/cp/job/"+runB+"/chk-4/gone", 600, 60)
 		w.snapshot("/s")
 		w.it.Detach(gone)
