@@ -63,6 +63,7 @@ func line(i *cleanup.Item) planfile.Item {
 }
 
 func (b *builder) writeItem(ctx context.Context, w *work) error {
+	b.written.apart(w.path)
 	out := line(w.item)
 	out.Deferred = w.deferred
 	if w.dir == namespace.NoDir {
@@ -113,11 +114,15 @@ func lastSlash(p planfile.Path) int {
 // writeSwept asks whether a file of a sweep is an item, and writes it.
 func (b *builder) writeSwept(s *swept) error {
 	sweep := b.sweeps[s.sweep]
-	if sweep == nil || s.path.Clean() != nil {
+	if b.bad[sweep.Job] {
 		return nil
 	}
 	sums := b.out.Sweeps[sweep]
 	defer func() { b.out.Sweeps[sweep] = sums }()
+	if s.path.Clean() != nil || !b.written.apart(s.path) {
+		sums.PassedOver.add(s.facts.length)
+		return nil
+	}
 	i := b.r.Decision.File(sweep, cleanup.Path(s.path), s.facts.parent, s.facts.flinkFile(string(s.path[lastSlash(s.path)+1:])), s.facts.atime)
 	if i == nil {
 		sums.PassedOver.add(s.facts.length)
@@ -141,7 +146,7 @@ func (b *builder) writeSwept(s *swept) error {
 // passedOver adds what the pass found to be no item at first sight.
 func (b *builder) passedOver() {
 	for n, t := range b.spool.passed() {
-		if s := b.sweeps[n]; s != nil {
+		if s := b.sweeps[n]; !b.bad[s.Job] {
 			b.out.Sweeps[s] = SweepTotals{PassedOver: t}
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -121,10 +122,13 @@ func (b *builder) outermost(roots map[namespace.Dir]*rootInfo) []namespace.Dir {
 func (b *builder) knownIn(top namespace.Dir, roots map[namespace.Dir]*rootInfo, lead map[namespace.Dir]bool, put func(planfile.Known) error) error {
 	w := walker{d: b.d, t: b.t}
 	base := roots[top].path + "/"
+	var last []byte
 	w.visit = func(rel []byte, d namespace.Dir) (bool, error) {
-		if impossible(b.t.Name(d)) {
+		// Of two directories of one name, which stop the root, the first is enough.
+		if impossible(b.t.Name(d)) || bytes.Equal(rel, last) {
 			return false, nil
 		}
+		last = append(last[:0], rel...)
 		r, depth := b.innermost(d, roots)
 		if depth <= r.depth {
 			if err := put(planfile.Known{Kind: r.kind(b, d, depth), Path: base + planfile.Path(rel), InodeID: b.t.ID(d), Root: r.path}); err != nil {

@@ -138,8 +138,9 @@ type builder struct {
 	// column has for each directory the number of the item that it is or lies in, from
 	// 1 on, or, behind those, of the sweep.
 	column []uint32
-	items  []*work          // by path
-	sweeps []*cleanup.Sweep // by path; nil: left out
+	items  []*work                       // by path
+	sweeps []*cleanup.Sweep              // by path
+	bad    map[*cleanup.JobDecision]bool // left out
 	spool  *spool
 
 	at       *placed
@@ -148,6 +149,7 @@ type builder struct {
 
 	effects *effects
 	belts   belts
+	written enclosing // items, and files of sweeps that were looked at
 }
 
 func newBuilder(r *Request) *builder {

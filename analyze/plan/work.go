@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/namespace"
@@ -147,8 +148,9 @@ func (b *builder) sweepOf(code uint32) *cleanup.Sweep {
 func (b *builder) judge() {
 	bad := map[*cleanup.JobDecision]bool{}
 	n := 0
+	var around enclosing
 	for _, w := range b.items {
-		if !b.sound(w) {
+		if !around.apart(w.path) || !b.sound(w) {
 			bad[w.item.Job] = true
 			n++
 		}
@@ -159,12 +161,26 @@ func (b *builder) judge() {
 	for _, w := range b.items {
 		w.left = bad[w.item.Job]
 	}
-	for i, s := range b.sweeps {
-		if bad[s.Job] {
-			b.sweeps[i] = nil
+	b.bad = bad
+	b.fasten()
+}
+
+// enclosing are the paths, of those that came in order, that the next one can lie in.
+type enclosing []planfile.Path
+
+// apart tells whether a path is none of those before and in none of them. What is not
+// has a name that something else has, too.
+func (e *enclosing) apart(p planfile.Path) bool {
+	for len(*e) > 0 && !strings.HasPrefix(string(p), string((*e)[len(*e)-1])) {
+		*e = (*e)[:len(*e)-1]
+	}
+	for _, o := range *e {
+		if p == o || p.Below(o) {
+			return false
 		}
 	}
-	b.fasten()
+	*e = append(*e, p)
+	return true
 }
 
 func plural(n int, one, many string) string {
