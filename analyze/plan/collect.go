@@ -170,11 +170,14 @@ func (c *Collector) addUnfinished(e *namespace.Entry) error {
 // found notes that a path of the policy is a file or symlink.
 func (c *Collector) found(e *namespace.Entry) {
 	for _, w := range c.look[e.Parent] {
-		if w.name == string(e.INode.Name) {
-			c.mu.Lock()
-			w.place.InodeID = e.INode.ID
-			c.mu.Unlock()
+		if w.name != string(e.INode.Name) {
+			continue
 		}
+		c.mu.Lock()
+		if id := &w.place.InodeID; *id == 0 || e.INode.ID < *id { // of two with one name, which are broken, always the same
+			*id = e.INode.ID
+		}
+		c.mu.Unlock()
 	}
 }
 

@@ -75,8 +75,8 @@ func (t *FileTotals) add(bytes int64) {
 	t.Bytes += bytes
 }
 
-// Write writes the plan to w. It reads section INODE once if there are sweeps. The bytes depend on the
-// request alone, not on Workers, TempDir or timing.
+// Write writes the plan to w. It reads section INODE once if there are sweeps. The
+// bytes depend on the request alone, not on Workers, TempDir or timing.
 //
 // Memory, beside the request and the result: 4 bytes for each directory of the image,
 // some 150 for each item and 24 more for each file of a sweep; files of sweeps beyond
