@@ -92,6 +92,12 @@ type index struct {
 // to the inner one.
 func newIndex(t *namespace.Tree, roots []*Root) *index {
 	x := &index{t: t, place: make([]uint32, t.NumDirs()), roots: roots}
+	// Growing would copy them. Of a root in another one the room is there twice.
+	room := int64(0)
+	for _, r := range roots {
+		room += max(r.Totals.Directories, 0)
+	}
+	x.nodes = make([]node, 0, max(0, min(room, int64(t.NumDirs()))))
 	for i, r := range roots {
 		if r.Dir != namespace.NoDir && x.place[r.Dir] == notYet {
 			x.add(r.Dir, noNode, uint32(i))

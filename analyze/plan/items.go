@@ -68,7 +68,7 @@ func (b *builder) writeItem(ctx context.Context, w *work) error {
 	out.Deferred = w.deferred
 	if w.dir == namespace.NoDir {
 		b.fileLine(&out, w.file)
-		b.out.Items[w.item] = out
+		b.out.Items[w.item] = written(&out)
 		return b.file.Item(out)
 	}
 	summary := b.t.Summary(w.dir)
@@ -85,7 +85,7 @@ func (b *builder) writeItem(ctx context.Context, w *work) error {
 	}
 	out.Freed = b.effects.freed(&moved)
 	out.QuotaEffects = b.effects.count(b.effects.of(b.t.Parent(w.dir)), c, out.Deferred != "")
-	b.out.Items[w.item] = out
+	b.out.Items[w.item] = written(&out)
 	if err := b.file.Item(out); err != nil {
 		return err
 	}

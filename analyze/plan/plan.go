@@ -53,12 +53,36 @@ type Result struct {
 	Footer planfile.Footer
 	Quotas []planfile.Quota // by path
 	// Items has what was written for those of Decision.Items and Decision.Deferred;
-	// what was left out is not in it.
-	Items map[*cleanup.Item]planfile.Item
+	// what was left out is not in it. What the item itself says is not there once more.
+	Items map[*cleanup.Item]Written
 	// Sweeps has a value for each of Decision.Sweeps that was looked at.
 	Sweeps map[*cleanup.Sweep]SweepTotals
 	// GuardsInItems is how many of the guards lie in items.
 	GuardsInItems int64
+}
+
+// Written is what was found out about an item; see [planfile.Item].
+type Written struct {
+	Owner, Group      planfile.Name
+	MTimeMs           int64
+	Children, Entries int64
+	Totals            planfile.Totals
+	Fingerprint       planfile.TreeHash
+	Deferred          string
+	Freed             planfile.Freed
+	QuotaEffects      []planfile.Effect
+}
+
+func written(i *planfile.Item) Written {
+	return Written{i.Owner, i.Group, i.MTimeMs, i.Children, i.Entries, i.Totals, i.Fingerprint, i.Deferred, i.Freed, i.QuotaEffects}
+}
+
+// Item gives the item of the plan that i became. It has no place in the file.
+func (w *Written) Item(i *cleanup.Item) planfile.Item {
+	out := line(i)
+	out.Owner, out.Group, out.MTimeMs, out.Children, out.Entries = w.Owner, w.Group, w.MTimeMs, w.Children, w.Entries
+	out.Totals, out.Fingerprint, out.Deferred, out.Freed, out.QuotaEffects = w.Totals, w.Fingerprint, w.Deferred, w.Freed, w.QuotaEffects
+	return out
 }
 
 // SweepTotals says what became of the files of a sweep.
@@ -155,7 +179,7 @@ type builder struct {
 func newBuilder(r *Request) *builder {
 	return &builder{
 		r: r, t: r.Tree, d: r.Discovery,
-		out:    &Result{Items: map[*cleanup.Item]planfile.Item{}, Sweeps: map[*cleanup.Sweep]SweepTotals{}},
+		out:    &Result{Items: map[*cleanup.Item]Written{}, Sweeps: map[*cleanup.Sweep]SweepTotals{}},
 		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
 		guardIDs: map[uint64]bool{},
 	}

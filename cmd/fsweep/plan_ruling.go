@@ -45,6 +45,7 @@ func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error
 	if err != nil {
 		return err
 	}
+	limitGarbage(usualGarbage) // what follows is many small pieces
 	c.tree, c.source = t, analyze.NewSource(c.im.name, c.im.Image, t)
 	if err := c.from.sameTxID(c.source.Txid); err != nil {
 		return err

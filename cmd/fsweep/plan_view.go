@@ -24,7 +24,7 @@ type planSource struct {
 	file     string // empty: none was written
 	// items are what was written for those of the decision; nil: nothing was written,
 	// so what there is comes from the decision alone.
-	items map[*cleanup.Item]planfile.Item
+	items map[*cleanup.Item]plan.Written
 	// sweep tells what became of the files of a sweep; nil: nobody looked.
 	sweep    func(*cleanup.Sweep) view.Sweep
 	contents bool // list what is in units
@@ -183,17 +183,17 @@ func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
 	if t.Newest.Place != flink.NoPlace {
 		u.Times.SubtreeOf = t.Newest.Place.String()
 	}
+	for _, i := range d.Items {
+		u.Items = append(u.Items, s.item(i))
+	}
 	if d.Verdict == cleanup.Keep {
 		u.Reasons = reasons(d.Keeps)
 	} else {
 		var facts []planfile.Fact
-		if len(d.Items) > 0 {
-			facts = plan.Evidence(d.Items[0])
+		if len(u.Items) > 0 {
+			facts = u.Items[0].Evidence
 		}
 		u.Reasons = []view.Reason{{Rule: string(d.Rule), Facts: facts}}
-	}
-	for _, i := range d.Items {
-		u.Items = append(u.Items, s.item(i))
 	}
 	for _, w := range s.sweeps[d] {
 		if s.sweep != nil {
@@ -217,7 +217,7 @@ func (s *planSource) item(i *cleanup.Item) *view.Item {
 		}
 		return out
 	}
-	out := &view.Item{Item: written}
+	out := &view.Item{Item: written.Item(i)}
 	switch {
 	case written.Deferred == "":
 	case len(i.Deferred) > 0:

@@ -15,6 +15,7 @@ import (
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
 	"fsweep/analyze/namespace"
+	"fsweep/analyze/plan"
 	"fsweep/fsimage"
 	"fsweep/fsimage/imagetest"
 	"fsweep/proto/planfile"
@@ -160,11 +161,10 @@ func TestPlanViewLines(t *testing.T) {
 func TestPlanViewWritten(t *testing.T) {
 	t.Parallel()
 	v := manyKinds(t)
-	written := map[*cleanup.Item]planfile.Item{}
+	written := map[*cleanup.Item]plan.Written{}
 	var left, put cleanup.Path
 	for n, i := range v.decision.Items {
-		line := decidedItem(i)
-		line.Entries = 1000
+		line := plan.Written{Entries: 1000}
 		switch n {
 		case 0:
 			left = i.Path
