@@ -54,7 +54,7 @@ func (p *plan) top() []topDir {
 	t := []topDir{
 		{"archive", shapeArchive, 6, 6},
 		{"data", shapeData, 8, 8},
-		{"flink", shapeFlink, 12, 10},
+		{"flink", shapeFlink, 12 * uint32(p.spec.Flink), 10 * uint32(p.spec.Flink)},
 		{"logs", shapeLogs, 12, 18},
 		{"snap", shapeSnap, 0, 0},
 		{"tmp", shapeTmp, 4, 4},

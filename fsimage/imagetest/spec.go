@@ -32,6 +32,10 @@ type Spec struct {
 	// most 2,000; negative means no snapshots at all.
 	SnapshotCells int
 
+	// Flink is how many times their usual share of the inodes, a tenth, the trees of
+	// Flink get, at the cost of all others; 0 means 1. With 8 it is half of all.
+	Flink int
+
 	SubSections int    // see Image.SubSections; not together with Codec
 	Codec       string // see Image.Codec
 	NamespaceID uint32 // 0 means 1
@@ -61,6 +65,9 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, fmt.Errorf("imagetest: %d %% directories", s.DirPercent)
 	}
 	s.Sparse = max(s.Sparse, 1)
+	if s.Flink = max(s.Flink, 1); s.Flink > 100 {
+		return s, fmt.Errorf("imagetest: %d times the share of Flink", s.Flink)
+	}
 	if s.FirstID == 0 {
 		s.FirstID = RootID + 1
 	}
