@@ -152,6 +152,7 @@ func requireSound(t testing.TB, tree *Tree) {
 	t.Helper()
 	list := rows(t, tree, 1)
 	requireChosen(t, tree, list)
+	movedOf(t, tree)
 	paths, ids := map[string]uint64{}, map[uint64]bool{}
 	dirs := map[uint64]string{}
 	for _, r := range list {

@@ -16,7 +16,8 @@ type Moved struct {
 	// Freed is what the deletion frees: bytes on disk, all replicas or with parity.
 	Freed int64
 	// Held is the rest of what the live files take: bytes on disk of blocks that a
-	// snapshot shows. Nothing of it is free before snapshots are deleted.
+	// snapshot shows. Nothing of it is free before snapshots are deleted. Both are 0
+	// where the NameNode's sum is negative, because it wrapped around.
 	Held int64
 }
 
@@ -29,11 +30,11 @@ func (t *Tree) IfMoved(d Dir) (Moved, error) {
 	s := t.snapshots()
 	live := t.sums.at(d).space
 	if len(s.places) == 0 {
-		m.Freed = live
+		m.Freed = max(live, 0)
 		return m, nil
 	}
 	m.Held = clamp(s.heldSpace(d), live)
-	m.Freed = live - m.Held
+	m.Freed = max(live, 0) - m.Held
 	if d == t.root {
 		return m, nil // it cannot move
 	}
@@ -80,7 +81,7 @@ func (e *Entry) IfMoved() (Moved, error) {
 	}
 	v := f.now(ds)
 	m := Moved{Held: clamp(f.heldSpace(ds, s.file(&p, id, e.INode.Name)), v.space)}
-	m.Freed = v.space - m.Held
+	m.Freed = max(v.space, 0) - m.Held
 	policy := t.attr.at(e.Parent).effective
 	v.resolve(policy)
 	m.Usage = v.usage()
@@ -94,7 +95,7 @@ func (e *Entry) IfMoved() (Moved, error) {
 	return m, nil
 }
 
-// clamp gives n within 0 and most, whatever sums that wrapped around made of it.
+// clamp brings n between 0 and most, where sums may have wrapped around.
 func clamp(n, most int64) int64 { return min(max(n, 0), max(most, 0)) }
 
 func (u *Usage) sub(o Usage) {
