@@ -53,7 +53,7 @@ func runScript(t *testing.T, version, operations, out string, image ...string) {
 	runRig(t, append([]string{"script", version, file, out}, image...)...)
 }
 
-const movesTrees = 60
+const movesTrees = 40
 
 // moves makes trees /c/N, each with directories s and t that have snapshots.
 type moves struct {

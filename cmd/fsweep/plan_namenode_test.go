@@ -55,7 +55,7 @@ type planCluster struct {
 const planClusterPolicy = `version: 1
 nameservice: ns1
 lock_dir: /ops/fsweep
-belts: {max_percent_of_root: 100%}
+belts: {max_percent_of_root: 100%, max_inodes_per_move: 11}
 roots:
   - {path: /plain/ckpt, layout: job-run, mode: execute, min_age: 24h}
   - {path: /snapped/ckpt, layout: job-run, mode: execute, min_age: 24h, unreferenced_shared: {older_than: 24h}}
@@ -120,8 +120,12 @@ func (w *planCluster) plain() {
 func (w *planCluster) snapped() {
 	w.op("mkdir /snapped\npolicy /snapped COLD\nallow /snapped")
 	job := "/snapped/ckpt/orders"
-	first, second := w.run(job), w.run(job)
+	large, first, second := w.run(job), w.run(job), w.run(job)
+	for i := range 6 { // so many that it is split
+		w.op("write %s/shared/more%d 100 1", large, i)
+	}
 	w.op("snapshot /snapped s1")
+	w.op("append %s/shared/more1 2000\nwrite %s/taskowned/new 400 2", large, large)
 	w.op("append %s/shared/sst 3000", first)
 	w.op("truncate %s/chk-7/state 1024", first)
 	w.op("delete %s/shared/sst2", second)
@@ -203,7 +207,7 @@ func (w *planCluster) plan(t *testing.T, program, image string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots := map[string]int{}
+	roots, kinds, split := map[string]int{}, map[planfile.Kind]int{}, 0
 	for item, err := range r.Items() {
 		if err != nil {
 			t.Fatal(err)
@@ -211,6 +215,10 @@ func (w *planCluster) plan(t *testing.T, program, image string) {
 		if item.Deferred == "" {
 			w.items = append(w.items, item)
 			roots[string(item.Root)]++
+			kinds[item.Kind]++
+			if item.SplitOf != 0 {
+				split++
+			}
 		}
 	}
 	for q, err := range r.Quotas() {
@@ -219,8 +227,8 @@ func (w *planCluster) plan(t *testing.T, program, image string) {
 		}
 		w.quotas = append(w.quotas, q)
 	}
-	t.Logf("items %v, %d quotas", roots, len(w.quotas))
-	if len(roots) != 5 || len(w.quotas) != 7 || !r.Header().Executable {
+	t.Logf("items %v, %v, %d of split runs, %d quotas", roots, kinds, split, len(w.quotas))
+	if len(roots) != 5 || len(kinds) != 4 || split == 0 || len(w.quotas) != 7 || !r.Header().Executable {
 		t.Fatalf("executable: %v\n%s", r.Header().Executable, out)
 	}
 }
@@ -306,7 +314,7 @@ func (w *planCluster) compareTotals(t *testing.T, dir string) {
 	for i := range w.items {
 		item := &w.items[i]
 		x := &item.Totals
-		want := summary{string(item.Path), uint64(item.InodeID), x.Directories, x.Files + x.Symlinks, x.Length, x.Space}
+		want := summary{string(item.Path), item.InodeID, x.Directories, x.Files + x.Symlinks, x.Length, x.Space}
 		if got := all[string(item.Path)]; got != want {
 			t.Errorf("the NameNode's content summary is %+v, the plan's %+v", got, want)
 		}
