@@ -1,5 +1,11 @@
 package namespace
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // shown knows which live inodes can be reached through snapshots as well. Only
 // directories that have diffs, that references lead to, or that are above such
 // ones differ from what is around them; all others are as the nearest one above
@@ -30,9 +36,14 @@ type place struct {
 	// if it always did. The child is in that snapshot if it came after both.
 	latest, since snapshotID
 
-	// The newest of the snapshots after which a child of some name was created,
-	// or renamed to here.
-	created map[string]snapshotID
+	created []createdChild // by name
+}
+
+// createdChild says that a child was created, or renamed to here, after a
+// snapshot.
+type createdChild struct {
+	name  string
+	after snapshotID
 }
 
 // snapshots gives what is known; the first call makes it.
@@ -98,16 +109,7 @@ func (s *shown) put(d Dir, up place) {
 			p.latest = newestDiff(s.snaps.dirs[id])
 		}
 	}
-	for _, diff := range s.snaps.dirs[id] {
-		for _, name := range diff.created {
-			if p.created == nil {
-				p.created = map[string]snapshotID{}
-			}
-			if newest, ok := p.created[name]; !ok || snapshotID(diff.snapshot) > newest {
-				p.created[name] = snapshotID(diff.snapshot)
-			}
-		}
-	}
+	p.created = createdChildren(s.snaps.dirs[id])
 	s.places[d] = p
 	for _, c := range s.children[d] {
 		s.put(c, p)
@@ -118,13 +120,46 @@ func (s *shown) put(d Dir, up place) {
 // and so has everything below it.
 func (p place) child(name []byte) place {
 	c := place{newest: p.newest, latest: p.latest, since: p.since}
-	if created, ok := p.created[string(name)]; ok {
-		c.since = max(c.since, created)
-		if created >= p.newest {
-			c.newest = none
-		}
+	after := p.createdAfter(name)
+	c.since = max(c.since, after)
+	if after >= p.newest {
+		c.newest = none
 	}
 	return c
+}
+
+// createdChildren gives what the diffs of a directory call created, each name with
+// the newest snapshot.
+func createdChildren(ds []dirDiff) []createdChild {
+	n := 0
+	for i := range ds {
+		n += len(ds[i].created)
+	}
+	if n == 0 {
+		return nil
+	}
+	all := make([]createdChild, 0, n)
+	for i := range ds {
+		for _, name := range ds[i].created {
+			all = append(all, createdChild{name, snapshotID(ds[i].snapshot)})
+		}
+	}
+	slices.SortFunc(all, func(a, b createdChild) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(b.after, a.after))
+	})
+	return slices.CompactFunc(all, func(a, b createdChild) bool { return a.name == b.name })
+}
+
+// createdAfter is the newest snapshot after which a child was created, none if
+// that is not known of any.
+func (p *place) createdAfter(name []byte) snapshotID {
+	i, ok := slices.BinarySearchFunc(p.created, name, func(c createdChild, name []byte) int {
+		return strings.Compare(c.name, string(name))
+	})
+	if !ok {
+		return none
+	}
+	return p.created[i].after
 }
 
 // latest is the snapshot in which the NameNode records a change of the
@@ -182,11 +217,7 @@ func (s *shown) place(d Dir) place {
 // inNewest is INode.isInLatestSnapshot: whether a child of p is in the snapshot in
 // which the NameNode would record its change.
 func (p *place) inNewest(name []byte, latest snapshotID) bool {
-	since := p.since
-	if created, ok := p.created[string(name)]; ok {
-		since = max(since, created)
-	}
-	return latest != none && latest > since
+	return latest != none && latest > max(p.since, p.createdAfter(name))
 }
 
 // file gives the newest snapshot that shows a file or symlink in p.
