@@ -19,6 +19,12 @@ type Moved struct {
 	// snapshot shows. Nothing of it is free before snapshots are deleted. Both are 0
 	// where the NameNode's sum is negative, because it wrapped around.
 	Held int64
+	// Undeletable: it is or holds an erasure coded file that is renamed while a
+	// snapshot shows it, now or before. NameNodes up to 3.4.2 at least fail to delete
+	// that, after they changed their memory and before they log it, so that other
+	// NameNodes disagree with them from then on. Who cares for a cluster does not
+	// move such a thing to the trash.
+	Undeletable bool
 }
 
 // IfMoved tells what moving the live directory d gives back. It takes the time
@@ -35,6 +41,7 @@ func (t *Tree) IfMoved(d Dir) (Moved, error) {
 	}
 	m.Held = clamp(s.heldSpace(d), live)
 	m.Freed = max(live, 0) - m.Held
+	m.Undeletable = s.undeletable[d]
 	if d == t.root {
 		return m, nil // it cannot move
 	}
@@ -68,6 +75,7 @@ func (e *Entry) IfMoved() (Moved, error) {
 		p = s.place(e.Parent)
 	}
 	inNewest := p.inNewest(e.INode.Name, p.latest)
+	_, renamed := s.dst[id]
 	if e.INode.Type == fsimage.SymlinkType {
 		m := Moved{Usage: Usage{Namespace: 1}}
 		if inNewest {
@@ -80,7 +88,7 @@ func (e *Entry) IfMoved() (Moved, error) {
 		ds = t.snaps.files[id]
 	}
 	v := f.now(ds)
-	m := Moved{Held: clamp(f.heldSpace(ds, s.file(&p, id, e.INode.Name)), v.space)}
+	m := Moved{Undeletable: f.striped && (inNewest || renamed), Held: clamp(f.heldSpace(ds, s.file(&p, id, e.INode.Name)), v.space)}
 	m.Freed = max(v.space, 0) - m.Held
 	policy := t.attr.at(e.Parent).effective
 	v.resolve(policy)

@@ -88,6 +88,9 @@ func TestMovedEqualsNameNode(t *testing.T) {
 				if after.Namespace != c.running.Namespace || after.Space != c.running.Space {
 					t.Errorf("%s: %+v after, but the running NameNode has %+v", c.name, after, c.running)
 				}
+				if m.Undeletable != (c.name == "ec_file_wholly") {
+					t.Errorf("%s: undeletable: %v", c.name, m.Undeletable)
+				}
 				if m.Freed != c.freed {
 					t.Errorf("%s: %d bytes freed and %d held, want %d freed", c.name, m.Freed, m.Held, c.freed)
 				}

@@ -15,6 +15,8 @@ type shown struct {
 	named  map[uint64]snapshotID // the newest snapshot that a WithName reference to an inode names
 	dst    map[uint64]snapshotID // of inodes that a DstReference leads to; see reference
 	places map[Dir]place         // live directories
+
+	undeletable map[Dir]bool // directories above erasure coded files that were renamed
 }
 
 // snapshotID is the id of a snapshot, or none. Later snapshots have larger ids,
@@ -55,7 +57,7 @@ func (t *Tree) snapshots() *shown {
 func newShown(t *Tree) *shown {
 	s := &shown{
 		held:  *newHeld(&loader{Tree: t}),
-		named: map[uint64]snapshotID{}, dst: map[uint64]snapshotID{}, places: map[Dir]place{},
+		named: map[uint64]snapshotID{}, dst: map[uint64]snapshotID{}, places: map[Dir]place{}, undeletable: map[Dir]bool{},
 	}
 	s.kept = t.kept.byParent()
 	for id := range t.snaps.dirs {
@@ -76,6 +78,13 @@ func newShown(t *Tree) *shown {
 	for _, k := range s.kept {
 		if len(t.snaps.files[k.id]) > 0 {
 			s.touch(k.parent)
+		}
+	}
+	for id := range s.dst {
+		if k := t.kept.get(id); k != nil && k.file.striped {
+			for d := k.parent; d != NoDir && !s.undeletable[d]; d = t.Parent(d) {
+				s.undeletable[d] = true
+			}
 		}
 	}
 	s.put(t.root, place{newest: none, latest: none, since: none})

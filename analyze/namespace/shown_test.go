@@ -129,3 +129,25 @@ func TestGrownBlock(t *testing.T) {
 		t.Errorf("%+v, want %+v", m, want)
 	}
 }
+
+// TestUndeletable: where an erasure coded file was renamed, and only there.
+func TestUndeletable(t *testing.T) {
+	it := imagetest.NewTree()
+	a, d := it.Dir("/a"), it.Dir("/a/b/c")
+	it.File("/a/plain", 10).EC = 2
+	f := it.FileIn(nil, "new")
+	f.EC, f.Parent = 2, d
+	it.DstReference(d, f, imagetest.SnapshotCurrent)
+	it.Diff(a, &pb.SnapshotDiffSection_DirectoryDiff{
+		SnapshotId: proto.Uint32(3), DeletedINodeRef: []uint32{it.WithName(f, "old", 3)},
+	})
+	it.Dir("/a/d")
+	it.Snapshot(a, 3, "s")
+	for path, m := range movedOf(t, mustLoad(t, image(it), Options{})) {
+		// That /a/plain would be renamed now is reason enough.
+		want := path == "/" || path == "/a" || path == "/a/plain" || strings.HasPrefix(path, "/a/b")
+		if m.Undeletable != want {
+			t.Errorf("%s: undeletable: %v, want %v", path, m.Undeletable, want)
+		}
+	}
+}
