@@ -44,7 +44,8 @@ var (
 //	plans N ITEMS [FLAG…]
 //	                  image fsimage tree; fsweep plan fsimage --policy policy.yaml
 //	                  -o plan.jsonl, with the clock, exits N; plan-ok; its items are
-//	                  those in the file ITEMS, or "none", or there is no plan: "-"
+//	                  those in the file ITEMS, or "none", or there is no plan: "-";
+//	                  lines WOULD-DELETE stand for all that are not deferred
 //	why VERDICT RULE PATH [FLAG…]
 //	                  fsweep explain of the same gives this verdict, and this rule
 //	                  among those that speak for it; RULE and PATH are exact
@@ -138,9 +139,37 @@ func plans(ts *testscript.TestScript, neg bool, args []string) {
 		want = wantLines(ts.ReadFile(args[1]))
 	}
 	planOK(ts, false, []string{"plan.jsonl"})
-	if got := itemLines(ts, "plan.jsonl"); !slices.Equal(got, want) {
+	got := itemLines(ts, "plan.jsonl")
+	if !slices.Equal(got, want) {
 		ts.Fatalf("items:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	planned := 0
+	for _, item := range got {
+		if !strings.Contains(item, " deferred=") {
+			planned++
+		}
+	}
+	if shown := shownItems(ts.ReadFile("stdout")); shown != planned {
+		ts.Fatalf("lines WOULD-DELETE stand for %d items, of %d", shown, planned)
+	}
+}
+
+var sweptFiles = regexp.MustCompile(` ([0-9]+) files? in it, not the directory: `)
+
+// shownItems counts the items for which lines stand: one, or files of a directory.
+func shownItems(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "WOULD-DELETE ") {
+			continue
+		}
+		if swept := sweptFiles.FindStringSubmatch(line); swept != nil {
+			files, _ := strconv.Atoi(swept[1])
+			n += files
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // wantLines gives lines without blanks at their ends, empty lines and comments.
