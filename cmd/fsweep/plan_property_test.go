@@ -133,7 +133,7 @@ func (w *planWorld) checkKept(t *testing.T, item planItem) {
 			}
 		}
 	}
-	for _, name := range strings.Split(item.path, "/") {
+	for name := range strings.SplitSeq(item.path, "/") {
 		if slices.Contains(w.live, name) || strings.HasSuffix(name, "0000000000000000") {
 			t.Errorf("%q lives, or will again", item.path)
 		}
