@@ -82,7 +82,7 @@ func newPlanWorld(r *rand.Rand) *planWorld {
 	for i := range 1 + r.IntN(3) {
 		root := &randomRoot{
 			path: fmt.Sprintf("/r%d", i), layout: pickOne(r, planLayout), mode: pickOne(r, []string{"observe", "execute"}),
-			minAge: 1 + r.IntN(10), keep: 1 + r.IntN(2), stale: chance(r, 2), shared: chance(r, 2), ties: chance(r, 10),
+			minAge: 1 + r.IntN(10), keep: r.IntN(3), stale: chance(r, 2), shared: chance(r, 2), ties: chance(r, 10),
 		}
 		w.roots = append(w.roots, root)
 		w.tree.Dir(root.path)
@@ -252,7 +252,7 @@ func (w *planWorld) policy() string {
 		}
 		switch root.layout {
 		case "job-run", "savepoints":
-			fmt.Fprintf(&b, "    keep: %d\n    keep_within: 0h\n", root.keep)
+			fmt.Fprintf(&b, "    keep: %d\n    keep_within: 1h\n", root.keep)
 			if root.ties {
 				b.WriteString("    on_tie: stop\n")
 			}
