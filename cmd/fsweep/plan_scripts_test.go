@@ -7,22 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"fsweep/fsimage/imagetest"
-	"fsweep/proto/planfile"
 )
 
 // The clock of the scripts: when the image was saved, and when the plan is made.
@@ -46,6 +42,8 @@ var (
 //	                  -o plan.jsonl, with the clock, exits N; plan-ok; its items are
 //	                  those in the file ITEMS, or "none", or there is no plan: "-";
 //	                  lines WOULD-DELETE stand for all that are not deferred
+//	stops ROOT REASON [PATH]
+//	                  plan.jsonl says that this stops the root; "stops ROOT" that nothing does
 //	why VERDICT RULE PATH [FLAG…]
 //	                  fsweep explain of the same gives this verdict, and this rule
 //	                  among those that speak for it; RULE and PATH are exact
@@ -54,7 +52,7 @@ func TestPlanScripts(t *testing.T) {
 		Dir:   "testdata/plan",
 		Setup: setUpPlan,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "image": makeImage, "age": setAge, "items": listItems, "lines": listLines, "plan-ok": planOK, "plans": plans, "why": why,
+			"exits": exits, "image": makeImage, "age": setAge, "items": listItems, "lines": listLines, "plan-ok": planOK, "plans": plans, "stops": stops, "why": why,
 		},
 	})
 }
@@ -172,6 +170,36 @@ func shownItems(text string) (n int) {
 	return n
 }
 
+func stops(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 3 {
+		ts.Fatalf("usage: stops ROOT [REASON [PATH]]")
+	}
+	var header struct {
+		Roots []struct {
+			Path    string
+			Stopped []struct{ Reason, Path string }
+		}
+	}
+	first, _, _ := strings.Cut(ts.ReadFile("plan.jsonl"), "\n")
+	ts.Check(json.Unmarshal([]byte(first), &header))
+	for _, r := range header.Roots {
+		if r.Path != args[0] {
+			continue
+		}
+		for _, s := range r.Stopped {
+			reason, _, _ := strings.Cut(s.Reason, ": ") // the rest is for people
+			if len(args) > 1 && reason == args[1] && (len(args) == 2 || s.Path == args[2]) {
+				return
+			}
+		}
+		if len(args) > 1 || len(r.Stopped) > 0 {
+			ts.Fatalf("%s is stopped by %q", r.Path, r.Stopped)
+		}
+		return
+	}
+	ts.Fatalf("no root %s", args[0])
+}
+
 // wantLines gives lines without blanks at their ends, empty lines and comments.
 func wantLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
@@ -266,118 +294,6 @@ func planOK(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: plan-ok PLAN")
 	}
 	ts.Check(checkPlan([]byte(ts.ReadFile(args[0]))))
-}
-
-func checkPlan(plan []byte) error {
-	schema, err := planSchema()
-	if err != nil {
-		return err
-	}
-	var c planCounter
-	n := 0
-	for line := range bytes.Lines(plan) {
-		n++
-		if line[len(line)-1] != '\n' {
-			return fmt.Errorf("line %d has no end", n)
-		}
-		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		if err := schema.Validate(v); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		if err := c.line(v.(map[string]any)); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-	if !c.ended {
-		return fmt.Errorf("the plan has no footer")
-	}
-	if _, _, err := planfile.Open(bytes.NewReader(plan)); err != nil {
-		return err
-	}
-	return nil
-}
-
-// planSchema compiles proto/planfile/plan.schema.json.
-var planSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(planfile.Schema()))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("plan.json", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("plan.json")
-})
-
-// planCounter adds up a plan, apart from its reader.
-type planCounter struct {
-	lines             map[string]int64
-	planned, deferred map[string]int64
-	ended             bool
-}
-
-func (c *planCounter) line(l map[string]any) error {
-	if c.lines == nil {
-		c.lines, c.planned, c.deferred = map[string]int64{}, map[string]int64{}, map[string]int64{}
-	}
-	switch kind := l["type"].(string); kind {
-	case "plan":
-	case "item":
-		c.lines[kind]++
-		sums := c.planned
-		if l["deferred"] != nil {
-			sums = c.deferred
-		}
-		sums["items"]++
-		return addNumbers(sums, "", map[string]any{"entries": l["entries"], "totals": l["totals"], "freed": l["freed"]})
-	case "footer":
-		c.ended = true
-		for kind, key := range map[string]string{"known": "known", "guard": "guards", "item": "items", "dir": "dirs", "quota": "quotas"} {
-			if got := fmt.Sprint(l[key]); got != fmt.Sprint(c.lines[kind]) {
-				return fmt.Errorf("footer: %s %s, and there are %d", key, got, c.lines[kind])
-			}
-		}
-		for key, want := range map[string]map[string]int64{"planned": c.planned, "deferred": c.deferred} {
-			got := map[string]int64{}
-			if err := addNumbers(got, "", l[key].(map[string]any)); err != nil {
-				return err
-			}
-			maps.DeleteFunc(got, func(_ string, n int64) bool { return n == 0 })
-			maps.DeleteFunc(want, func(_ string, n int64) bool { return n == 0 })
-			if !maps.Equal(got, want) {
-				return fmt.Errorf("footer: %s %v, and it is %v", key, got, want)
-			}
-		}
-	default:
-		c.lines[kind]++
-	}
-	return nil
-}
-
-// addNumbers adds the numbers of an object, at any depth, by their keys.
-func addNumbers(sums map[string]int64, prefix string, object map[string]any) error {
-	for key, v := range object {
-		switch v := v.(type) {
-		case map[string]any:
-			if err := addNumbers(sums, prefix+key+".", v); err != nil {
-				return err
-			}
-		case json.Number:
-			n, err := v.Int64()
-			if err != nil {
-				return err
-			}
-			sums[prefix+key] += n
-		default:
-			return fmt.Errorf("%s%s is %T", prefix, key, v)
-		}
-	}
-	return nil
 }
 
 // why asks for the explanation of one path.

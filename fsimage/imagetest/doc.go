@@ -8,7 +8,7 @@
 //   - [Image] composes a file of sections and delimited messages and can break
 //     every part of it.
 //   - [Tree] is a small namespace of [Node] values; [Tree.Image] turns it into the
-//     sections a NameNode writes, in its order.
+//     sections a NameNode writes, in its order. [ParseTree] makes one of text.
 //   - [Write] streams a realistic image of any size and computes, from its own
 //     model, what a NameNode would answer about it ([Truth]).
 //
