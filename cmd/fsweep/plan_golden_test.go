@@ -36,8 +36,14 @@ type planCase struct {
 	items  []string // as the script command "items" lists them
 }
 
-// run writes the image and the files, and gives the plan that fsweep makes of them.
+// run gives the plan that fsweep makes.
 func (c *planCase) run(t testing.TB, code int) []byte {
+	t.Helper()
+	return planOf(t, code, c.write(t), "fsimage", c.at, c.flags...)
+}
+
+// write writes the image and the files into a directory of their own.
+func (c *planCase) write(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	b := c.tree.Image().Bytes()
@@ -52,7 +58,7 @@ func (c *planCase) run(t testing.TB, code int) []byte {
 			t.Fatal(err)
 		}
 	}
-	return planOf(t, code, dir, "fsimage", c.at, c.flags...)
+	return dir
 }
 
 // planOf runs fsweep in a directory and gives the plan. The time zone is an odd one:
