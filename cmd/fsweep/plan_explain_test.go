@@ -37,7 +37,7 @@ func (w *planWorld) files() (map[string]string, bool) {
 func TestExplainEveryPath(t *testing.T) {
 	t.Parallel()
 	paths, inItems := 0, 0
-	randomPlanWorlds(t, 60, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
+	randomPlanWorlds(t, 40, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
 		w := again()
 		files, ok := w.files()
 		if !ok {
