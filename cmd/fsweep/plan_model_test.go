@@ -22,8 +22,7 @@ type modelUnit struct {
 	marked, skeleton bool
 	points           map[int64]*modelUnit // checkpoints by number, with their own values
 	complete         bool                 // of a checkpoint
-	length           int64
-	leftovers, areas []*imagetest.Node // unfinished metadata; files in shared and taskowned
+	leftovers, areas []*imagetest.Node    // unfinished metadata; files in shared and taskowned
 	whole, keep      bool
 }
 

@@ -269,3 +269,16 @@ func (p *treeParser) directories(n *Node) {
 		n.MTimeMs = newest
 	}
 }
+
+// Remove takes a node and all below it out of the tree: it is not written.
+func (t *Tree) Remove(n *Node) {
+	t.Detach(n)
+	gone := map[*Node]bool{}
+	todo := []*Node{n}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = append(todo[:len(todo)-1], n.Children...)
+		gone[n] = true
+	}
+	t.nodes = slices.DeleteFunc(t.nodes, func(n *Node) bool { return gone[n] })
+}
