@@ -20,9 +20,9 @@ type Moved struct {
 	// where the NameNode's sum is negative, because it wrapped around.
 	Held int64
 	// Undeletable: it is or holds an erasure coded file that is renamed while a
-	// snapshot shows it, now or before. NameNodes up to 3.4.2 at least fail to delete
-	// that, after they changed their memory and before they log it, so that other
-	// NameNodes disagree with them from then on. Who cares for a cluster does not
+	// snapshot shows it, now or before. NameNodes 3.3.6 to 3.5.0 fail to delete that,
+	// after they changed their memory and before they log it, so that other NameNodes
+	// disagree with them from then on. Who cares for a cluster does not
 	// move such a thing to the trash.
 	Undeletable bool
 }
