@@ -249,12 +249,12 @@ func (m *moves) moves() string {
 
 func (m *moves) compare(t *testing.T, out string) {
 	t.Helper()
-	before, _ := quotaUsages(t, filepath.Join(out, "before"))
-	moved, counted := quotaUsages(t, filepath.Join(out, "moved"))
+	before, moved := quotaUsages(t, filepath.Join(out, "before")), quotaUsages(t, filepath.Join(out, "moved"))
 	restarted := loadNamespace(t, filepath.Join(out, "moved", "plain"))
 	space, left := blockSpace(t, filepath.Join(out, "before")), blockSpace(t, filepath.Join(out, "deleted"))
 	blocks := liveBlocks(t, filepath.Join(out, "before"))
 	m.compareShown(t, filepath.Join(out, "before"))
+	less := 0
 	for _, x := range m.items {
 		want := before[x.tree]
 		want.Namespace -= x.moved.Usage.Namespace
@@ -280,15 +280,19 @@ func (m *moves) compare(t *testing.T, out string) {
 			want.Type[k] -= x.moved.Usage.Type[k]
 		}
 		// A reference goes on naming a snapshot that was deleted, and then counts what
-		// came later as well: what leaves is still charged, but no longer counted.
-		if c := counted[x.tree]; c.Namespace != want.Namespace || c.Space != want.Space {
-			t.Logf("%s: the NameNode charges %+v and counts %+v", x.path, moved[x.tree], c)
+		// came later as well: of what leaves, more is gone when all is counted anew.
+		d, ok := restarted.Lookup([]byte(x.tree))
+		if got := restarted.Usage(d); ok && (got.Namespace < want.Namespace || got.Space < want.Space) {
+			t.Logf("%s: a NameNode charges %+v, and started again %+v", x.path, moved[x.tree], got)
+			less++
 			continue
 		}
-		d, ok := restarted.Lookup([]byte(x.tree))
 		if got := restarted.Usage(d); !ok || got != want {
 			t.Errorf("%s: a NameNode started again charges %+v, want %+v", x.path, got, want)
 		}
+	}
+	if less > len(m.items)/10 {
+		t.Errorf("a NameNode started again charges less than was said in %d of %d trees", less, len(m.items))
 	}
 }
 
@@ -314,15 +318,14 @@ func (m *moves) compareShown(t *testing.T, dir string) {
 	}
 }
 
-// quotaUsages gives what a rig's quota.jsonl says about directories with quotas:
-// what the NameNode charges, and what it counts when it is asked to do so anew.
-func quotaUsages(t *testing.T, dir string) (charged, counted map[string]namespace.Usage) {
+// quotaUsages gives what a rig's quota.jsonl says about directories with quotas.
+func quotaUsages(t *testing.T, dir string) map[string]namespace.Usage {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "quota.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	charged, counted = map[string]namespace.Usage{}, map[string]namespace.Usage{}
+	all := map[string]namespace.Usage{}
 	for line := range bytes.Lines(b) {
 		var row struct {
 			Path string
@@ -335,13 +338,12 @@ func quotaUsages(t *testing.T, dir string) (charged, counted map[string]namespac
 			continue
 		}
 		u := namespace.Usage{Namespace: row.NN["cachedNs"], Space: row.NN["cachedDs"]}
-		c := namespace.Usage{Namespace: row.NN["ns"], Space: row.NN["ds"]}
 		for k, name := range namespace.TypeNames {
-			u.Type[k], c.Type[k] = row.NN["cached_t_"+name], row.NN["t_"+name]
+			u.Type[k] = row.NN["cached_t_"+name]
 		}
-		charged[row.Path], counted[row.Path] = u, c
+		all[row.Path] = u
 	}
-	return charged, counted
+	return all
 }
 
 // blockSpace gives what each block takes on disk that a rig's blocks.json lists.

@@ -252,8 +252,7 @@ func escapePath(p planfile.Path) string {
 // above until it is started again, which is the namespace saved after the moves.
 func (w *planCluster) compareQuotas(t *testing.T, out string) {
 	t.Helper()
-	before, _ := quotaUsages(t, filepath.Join(out, "before"))
-	after, _ := quotaUsages(t, filepath.Join(out, "moved"))
+	before, after := quotaUsages(t, filepath.Join(out, "before")), quotaUsages(t, filepath.Join(out, "moved"))
 	restarted := loadNamespace(t, filepath.Join(out, "moved", "plain"))
 	snapshots := map[string]bool{}
 	for _, s := range restarted.Snapshottable() {
