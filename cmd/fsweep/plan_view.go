@@ -210,7 +210,7 @@ func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
 func (s *planSource) item(i *cleanup.Item) *view.Item {
 	written, ok := s.items[i]
 	if !ok {
-		out := &view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred)}
+		out := &view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred), Unweighed: true}
 		if s.items != nil {
 			out.Deferred = inconsistent
 			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})

@@ -163,14 +163,17 @@ type jsonItem struct {
 	Proof       bool            `json:"needs_reference_proof"`
 	Conditional bool            `json:"conditional"`
 	Deferred    []jsonReason    `json:"deferred"`
-	Freed       planfile.Freed  `json:"freed"`
+	Freed       *planfile.Freed `json:"freed,omitempty"`
 }
 
 func itemValue(i *Item) jsonItem {
 	v := jsonItem{
 		Kind: i.Kind, jsonPath: pathValue(i.Path), InodeID: i.InodeID, SplitOf: i.SplitOf, Inodes: i.Entries, Totals: i.Totals,
 		Reason: reasonValue(Reason{Rule: i.Rule, Facts: i.Evidence}), Proof: i.NeedsReferenceProof, Conditional: i.Conditional,
-		Deferred: reasonsValue(i.Deferrals), Freed: i.Freed,
+		Deferred: reasonsValue(i.Deferrals),
+	}
+	if !i.Unweighed {
+		v.Freed = &i.Freed
 	}
 	if len(i.Deferrals) == 0 && i.Deferred != "" {
 		v.Deferred = append(v.Deferred, reasonValue(Reason{Rule: i.Deferred}))

@@ -112,6 +112,8 @@ type Item struct {
 	planfile.Item
 	// Deferrals are all reasons why it is deferred; the plan file has the first.
 	Deferrals []Reason
+	// Unweighed: what moving it frees was not looked at, so Freed says nothing.
+	Unweighed bool
 }
 
 // Sweep is a directory in a kept run whose files are items one by one.
