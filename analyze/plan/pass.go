@@ -62,7 +62,8 @@ func fingerprinted(t *namespace.Tree, e *namespace.Entry) planfile.Entry {
 }
 
 // sweep takes down a file of a sweep. What can be said at once to be none is only
-// counted: that is the rule of [cleanup.Decision.File], which decides.
+// counted: that is the rule of [cleanup.Decision.File], which decides, and of
+// [Undeletable].
 func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
 	n := int(b.column[e.Parent]) - len(b.items) - 1
 	s := b.sweeps[n]
@@ -78,6 +79,10 @@ func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
 	f, err := factsOf(b.t, b.effects.destination, e)
 	if err != nil {
 		return err
+	}
+	if f.moved.Undeletable {
+		w.passOver(n, e.Length())
+		return nil
 	}
 	return w.add(n, dir[len(s.Path)+1:], name, &f)
 }

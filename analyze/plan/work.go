@@ -272,6 +272,19 @@ func (k *belts) admit(i *cleanup.Item, entries, length int64) string {
 	return ""
 }
 
+// Undeletable defers an item with an erasure coded file that a snapshot shows as well:
+// NameNodes up to now fail to delete such a file once it was renamed, so it must never
+// get into the trash.
+const Undeletable = "undeletable"
+
+func (b *builder) undeletable(w *work) bool {
+	if w.dir == namespace.NoDir {
+		return w.file.moved.Undeletable
+	}
+	m, err := b.t.IfMoved(w.dir)
+	return err == nil && m.Undeletable // with an error nothing is written
+}
+
 // fasten holds the items against the belts, in the order of the decision.
 func (b *builder) fasten() {
 	b.belts = belts{limits: limits(&b.r.Policy.Belts), roots: map[*cleanup.RootDecision]int64{}, behind: map[*cleanup.JobDecision]bool{}}
@@ -290,7 +303,12 @@ func (b *builder) fasten() {
 		} else {
 			entries, length = int64(w.sum.Count()), b.t.Summary(w.dir).Length
 		}
-		if w.deferred = b.belts.admit(i, entries, length); w.deferred != "" {
+		if b.undeletable(w) {
+			w.deferred = Undeletable
+		} else {
+			w.deferred = b.belts.admit(i, entries, length)
+		}
+		if w.deferred != "" {
 			b.belts.behind[i.Job] = true
 		}
 	}

@@ -36,7 +36,7 @@ type Item struct {
 	Evidence            []Fact `json:"evidence,omitempty"`
 	NeedsReferenceProof bool   `json:"needs_reference_proof,omitempty"` // holds, or held, Flink state
 	Conditional         bool   `json:"conditional,omitempty"`           // by an opt-in rule
-	Deferred            string `json:"deferred,omitempty"`              // the belt that keeps it back
+	Deferred            string `json:"deferred,omitempty"`              // what keeps it back: a belt, or undeletable
 
 	Freed        Freed    `json:"freed"`
 	QuotaEffects []Effect `json:"quota_effects,omitempty"` // by inode id

@@ -143,6 +143,10 @@ var rules = map[string]words{
 	"newer_deferred":      {"a newer one of its job is deferred[: {newer_unit}]", "[{newer_unit} is ]planned"},
 	"other_part_deferred": {"a part that must go before it is deferred[: {earlier_part}]", "[{earlier_part} is ]planned"},
 
+	"undeletable": {
+		"it has an erasure coded file that a snapshot shows, and no NameNode that is known can delete such a file once it was moved",
+		"the snapshots that show it are deleted",
+	},
 	"inconsistent_image": {"what the image says of it contradicts itself, or it has names that no client can use", "a newer image has it right"},
 
 	// These are reasons of explanations, for what is no unit.
