@@ -103,18 +103,22 @@ func (b *builder) unit(r *Root, j *Job, n uint32, name string) {
 	}
 	b.nodes[n].class = c
 	u := b.addUnit(j, n, kind)
-	state := false
+	state, other := false, false
 	for _, s := range b.children(n) {
+		name := b.name(s)
 		if b.nodes[s].root != b.nodes[n].root {
+			other = true
 			continue
 		}
-		name := b.name(s)
-		state = state || isState(name)
+		state, other = state || isState(name), other || name != "dstl" && name != MarkerName
 		b.inUnit(n, s, u, name)
 	}
+	b.stateful[b.nodes[n].root] = b.stateful[b.nodes[n].root] || state
 	switch {
+	case kind == RunUnit && !state && !other && isRunID(name):
+		b.bare = append(b.bare, n) // a file in it would be something else, which the pass tells
 	case kind == RunUnit && !state:
-		b.misfitAt(n, RunWithoutState, "it holds none of chk-N, shared, taskowned, which a RUN has: the root may be declared one level too shallow")
+		b.misfitAt(n, RunWithoutState, noState)
 	case kind == RunUnit && r.Declared.Layout == JobRun && !isRunID(name):
 		b.unknownIn(u, Misfit{OddRunName, b.path(n), b.id(n), "neither the id of a job nor a uuid"})
 	case kind == SavepointUnit && !isSavepoint(name):
@@ -122,6 +126,12 @@ func (b *builder) unit(r *Root, j *Job, n uint32, name string) {
 	default:
 	}
 }
+
+// What is wrong with a RUN by which nobody knows that it is one.
+const (
+	noState       = "it holds none of chk-N, shared, taskowned, which a RUN has: the root may be declared one level too shallow"
+	onlyChangelog = "it holds only dstl, and no RUN of the root holds chk-N, shared or taskowned: the root may be that of changelogs"
+)
 
 // inUnit says what a directory right below a unit's is.
 func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {

@@ -43,6 +43,8 @@ type builder struct {
 	jobUnknown map[*Job]*misfits
 	ignored    []map[string]bool      // of roots
 	snapshots  map[namespace.Dir]bool // that have some
+	stateful   []bool                 // of roots: some run has chk-N, shared or taskowned
+	bare       []uint32               // nodes of runs with no directory but dstl and markers
 }
 
 // Discover looks at the declared roots, and for guards everywhere. t must have
@@ -58,7 +60,7 @@ func Discover(ctx context.Context, t *namespace.Tree, decls []Declaration, o Opt
 		return nil, err
 	}
 	b := &builder{
-		out: &Discovery{Roots: roots}, misfits: make([]misfits, len(roots)),
+		out: &Discovery{Roots: roots}, misfits: make([]misfits, len(roots)), stateful: make([]bool, len(roots)),
 		jobNode: map[uint32]*Job{}, jobUnknown: map[*Job]*misfits{}, snapshots: map[namespace.Dir]bool{},
 	}
 	found := resolve(t, parts)

@@ -13,6 +13,7 @@ func (b *builder) finish(s *scan) {
 	b.guards(s)
 	b.unfinished(s)
 	b.strays(s)
+	b.bareRuns()
 	b.openFiles()
 	b.markFlags()
 	for i := range b.nodes {
@@ -143,6 +144,23 @@ func (b *builder) strays(s *scan) {
 			b.unknown[n.unit].n += more
 		}
 	}
+}
+
+// bareRuns looks at runs without state. An empty one stops no root, nor does one that
+// has only its changelog, if others have state: a run that is too large for one move
+// goes in parts, and this is what stays. Markers are ours, and say nothing about the
+// layout.
+func (b *builder) bareRuns() {
+	for _, i := range b.bare {
+		n := &b.nodes[i]
+		switch u := b.units[n.unit]; {
+		case n.facts.data > 0:
+			b.misfitAt(i, RunWithoutState, noState)
+		case u.Changelog.Exists() && !b.stateful[n.root]:
+			b.misfitAt(i, RunWithoutState, onlyChangelog)
+		}
+	}
+	b.bare = nil
 }
 
 func (b *builder) stray(i uint32, n *node, f stray) {

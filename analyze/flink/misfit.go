@@ -22,7 +22,7 @@ const (
 	MetadataMisplaced   Reason = "metadata_misplaced"   // `_metadata` there
 	RunMisplaced        Reason = "run_misplaced"        // a name of 32 hex digits or a uuid there
 	ReservedName        Reason = "reserved_name"
-	RunWithoutState     Reason = "run_without_state" // a RUN that holds none of chk-N, shared, taskowned
+	RunWithoutState     Reason = "run_without_state" // a RUN that holds none of chk-N, shared, taskowned; an empty one may be right
 	FileAmongJobs       Reason = "file_among_jobs"
 	SymlinkAmongJobs    Reason = "symlink_among_jobs"
 	ImpossibleName      Reason = "impossible_name" // one that no client can make

@@ -151,15 +151,23 @@ func (n *naive) look() {
 			n.judge(e, rel, level)
 		}
 	}
+	stateful := slices.ContainsFunc(n.all, func(e inode) bool {
+		k := len(e.names) - 1
+		return e.kind == imagetest.Directory && naiveState.MatchString(e.names[k]) && n.units["/"+strings.Join(e.names[:k], "/")] != nil
+	})
 	for p, u := range n.units {
 		slices.Sort(u.Checkpoints)
 		if n.decl.Layout == JobRun || n.decl.Layout == RunLayout {
-			has := false
+			has, bare := false, naiveRun.MatchString(path.Base(p))
 			for _, e := range n.all {
-				up := path.Dir("/" + strings.Join(e.names, "/"))
-				has = has || up == p && e.kind == imagetest.Directory && naiveState.MatchString(e.names[len(e.names)-1])
+				if path.Dir("/"+strings.Join(e.names, "/")) != p {
+					continue
+				}
+				name, dir := e.names[len(e.names)-1], e.kind == imagetest.Directory
+				has = has || dir && naiveState.MatchString(name)
+				bare = bare && (name == MarkerName || dir && name == "dstl" && stateful)
 			}
-			if !has {
+			if !has && !bare {
 				n.misfits[p] = true
 			} else if name := path.Base(p); n.decl.Layout == JobRun && !naiveRun.MatchString(name) {
 				n.unknown[p] = true
