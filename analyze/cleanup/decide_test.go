@@ -62,10 +62,18 @@ func unit(kind flink.UnitKind, name string, age float64, edits ...func(*flink.Un
 	return u
 }
 
-// touch makes the newest thing in a unit so many days old.
+// touch makes the newest thing in a unit, a file, so many days old.
 func touch(age float64) func(*flink.Unit) {
 	return func(u *flink.Unit) {
-		u.Times.Newest = flink.Stamp{Ms: days(age), Place: flink.SharedPlace}
+		u.NewestFile = flink.Stamp{Ms: days(age), Place: flink.SharedPlace}
+		u.Times.Newest, u.Times.Rank = u.NewestFile, u.NewestFile
+	}
+}
+
+// touchDir does so with a directory, as moving something out of it does.
+func touchDir(age float64) func(*flink.Unit) {
+	return func(u *flink.Unit) {
+		u.Times.Newest = flink.Stamp{Ms: days(age), Place: flink.DirectoryPlace}
 		u.Times.Rank = u.Times.Newest
 	}
 }
@@ -97,6 +105,7 @@ func nothingComplete(u *flink.Unit) {
 
 func skeleton(u *flink.Unit) {
 	nothingComplete(u)
+	u.NewestFile = flink.Stamp{}
 	u.Skeleton, u.Totals = true, flink.Totals{Directories: 3}
 }
 

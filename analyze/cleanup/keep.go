@@ -7,19 +7,20 @@ import (
 	"fsweep/analyze/flink"
 )
 
-// ranking is the units of a job by two times, newest first. Those of unknown age
+// ranking is the units of a job by three times, newest first. Those of unknown age
 // are not in it: they are kept, and take no other's place.
 type ranking struct {
-	metadata, subtree []ranked
+	metadata, subtree, files []ranked
 }
 
 type ranked struct {
-	u  *UnitDecision
-	ms int64
+	u *UnitDecision
+	flink.Stamp
 }
 
-// rank ranks the units of a job by the newest `_metadata` of a complete checkpoint
-// and by the newest mtime in the subtree.
+// rank ranks the units of a job by the newest `_metadata` of a complete checkpoint, by
+// the newest mtime in the subtree, and by that of files and symlinks alone: where debris
+// was moved away directories are new, and that must displace nothing.
 func (b *decider) rank(j *JobDecision) ranking {
 	var r ranking
 	for _, u := range j.Units {
@@ -28,17 +29,22 @@ func (b *decider) rank(j *JobDecision) ranking {
 			continue
 		}
 		if t.HasMetadata {
-			r.metadata = append(r.metadata, ranked{u, t.NewestMetadataMs})
+			r.metadata = append(r.metadata, ranked{u, flink.Stamp{Ms: t.NewestMetadataMs, Place: flink.MetadataPlace}})
 		}
 		if t.Rank.Place != flink.NoPlace { // whoever sets a marker makes nothing newer
-			r.subtree = append(r.subtree, ranked{u, t.Rank.Ms})
+			r.subtree = append(r.subtree, ranked{u, t.Rank})
+		}
+		if u.Unit.NewestFile.Place != flink.NoPlace {
+			r.files = append(r.files, ranked{u, u.Unit.NewestFile})
 		}
 	}
-	newest := func(x, y ranked) int { return cmp.Or(cmp.Compare(y.ms, x.ms), cmp.Compare(x.u.Path, y.u.Path)) }
-	slices.SortFunc(r.metadata, newest)
-	slices.SortFunc(r.subtree, newest)
+	for _, list := range r.lists() {
+		slices.SortFunc(list, func(x, y ranked) int { return cmp.Or(cmp.Compare(y.Ms, x.Ms), cmp.Compare(x.u.Path, y.u.Path)) })
+	}
 	return r
 }
+
+func (r *ranking) lists() [3][]ranked { return [...][]ranked{r.metadata, r.subtree, r.files} }
 
 // unknownAge tells whether nothing can be said about an age.
 func (b *decider) unknownAge(t *flink.Times) (Fact, bool) {
@@ -58,10 +64,10 @@ func (b *decider) tie(policy *Root, j *JobDecision) (Fact, bool) {
 		return Fact{}, false
 	}
 	r := b.rank(j)
-	for _, list := range [][]ranked{r.metadata, r.subtree} {
+	for _, list := range r.lists() {
 		for i := 1; i < len(list) && int64(i) <= max(int64(policy.Keep), 1); i++ {
-			if list[i].ms == list[i-1].ms {
-				return Fact{Rule: TieStops, TimeMs: list[i].ms, Text: j.Name, Path: list[i-1].u.Path}, true
+			if list[i].Ms == list[i-1].Ms {
+				return Fact{Rule: TieStops, TimeMs: list[i].Ms, Text: j.Name, Path: list[i-1].u.Path}, true
 			}
 		}
 	}
@@ -73,6 +79,7 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 	r := b.rank(j)
 	keepNewest(r.metadata, int64(policy.Keep), NewestByMetadata)
 	keepNewest(r.subtree, int64(policy.Keep), NewestBySubtree)
+	keepNewest(r.files, int64(policy.Keep), NewestByFiles)
 	for _, u := range j.Units {
 		t := &u.Unit.Times
 		switch {
@@ -80,9 +87,9 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 			if !u.Unit.Skeleton {
 				u.keep(Fact{Rule: NothingComplete})
 			}
-		case t.HasMetadata && t.NewestMetadataMs == r.metadata[0].ms:
+		case t.HasMetadata && t.NewestMetadataMs == r.metadata[0].Ms:
 			u.keep(Fact{Rule: NewestComplete, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
-		case t.Newest.Ms >= r.metadata[0].ms:
+		case t.Newest.Ms >= r.metadata[0].Ms:
 			u.keep(Fact{Rule: NewerThanComplete, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
 		}
 		if within := ms(policy.KeepWithin); within > 0 && b.imageMs-t.Newest.Ms <= within {
@@ -96,21 +103,17 @@ func keepNewest(list []ranked, n int64, rule Rule) {
 	if n <= 0 || len(list) == 0 {
 		return
 	}
-	last := list[min(n, int64(len(list)))-1].ms
-	over := int64(len(list)) > n && list[n].ms == last
+	last := list[min(n, int64(len(list)))-1].Ms
+	over := int64(len(list)) > n && list[n].Ms == last
 	for i, r := range list {
-		if r.ms < last {
+		if r.Ms < last {
 			return
 		}
-		place := flink.MetadataPlace
-		if rule == NewestBySubtree {
-			place = r.u.Unit.Times.Rank.Place
-		}
 		if int64(i) < n {
-			r.u.keep(Fact{Rule: rule, TimeMs: r.ms, Place: place, N: int64(i) + 1, Limit: n})
+			r.u.keep(Fact{Rule: rule, TimeMs: r.Ms, Place: r.Place, N: int64(i) + 1, Limit: n})
 		}
-		if over && r.ms == last {
-			r.u.keep(Fact{Rule: EqualNewest, TimeMs: r.ms, Place: place, N: int64(i) + 1, Limit: n, Text: string(rule)})
+		if over && r.Ms == last {
+			r.u.keep(Fact{Rule: EqualNewest, TimeMs: r.Ms, Place: r.Place, N: int64(i) + 1, Limit: n, Text: string(rule)})
 		}
 	}
 }

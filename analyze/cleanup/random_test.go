@@ -169,7 +169,12 @@ func randomUnit(r *rand.Rand, p *Root, name string) *flink.Unit {
 	if oneIn(r, 4) {
 		touch(pick(r, someAges))(u)
 		u.Times.Newest.Ms = max(u.Times.Newest.Ms, u.Times.NewestMetadataMs)
-		u.Times.Rank = u.Times.Newest
+		u.Times.Rank, u.NewestFile = u.Times.Newest, u.Times.Newest
+	}
+	if u.Skeleton {
+		u.NewestFile = flink.Stamp{}
+	} else if age := pick(r, someAges); oneIn(r, 3) && days(age) > u.Times.Newest.Ms {
+		touchDir(age)(u)
 	}
 	switch r.IntN(40) {
 	case 0:
@@ -183,7 +188,7 @@ func randomUnit(r *rand.Rand, p *Root, name string) *flink.Unit {
 	case 4:
 		u.Times.UnknownMTimes, u.Times.OldestMs = 1, -3
 	case 5:
-		u.Times.Newest.Ms, u.Times.Rank.Ms = days(-0.5), days(-0.5)
+		u.Times.Newest.Ms, u.Times.Rank.Ms, u.NewestFile.Ms = days(-0.5), days(-0.5), days(-0.5)
 	case 6, 7:
 		u.Times.NewestDataATimeMs = days(pick(r, someAges))
 	case 8:

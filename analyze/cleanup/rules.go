@@ -40,6 +40,7 @@ const (
 	UnknownAge        Rule = "unknown_age"     // TimeMs: in the future; or N mtimes that are 0 or negative
 	NewestByMetadata  Rule = "newest_by_metadata"
 	NewestBySubtree   Rule = "newest_by_subtree" // TimeMs, Place
+	NewestByFiles     Rule = "newest_by_files"   // TimeMs, Place: of files and symlinks alone
 	EqualNewest       Rule = "equal_newest"      // as new as the last of those that are kept
 	NewestComplete    Rule = "newest_complete"   // TimeMs: of its `_metadata`
 	NewerThanComplete Rule = "newer_than_complete"

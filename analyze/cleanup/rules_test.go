@@ -22,53 +22,67 @@ func TestKeepSentences(t *testing.T) {
 	t.Parallel()
 	checkSentences(t, []sentence{
 		{"the newest N by the newest mtime of a complete checkpoint's _metadata", root(JobRun, job("j", run(idA, 10), run(idB, 20), run(idC, 30))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: beyond, "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: beyond, "j/" + idC: beyond,
 		}},
 		{"keep 2 keeps two", root(JobRun, job("j", run(idA, 10), run(idB, 20), run(idC, 30))).with(policyOf(func(r *Root) { r.Keep = 2 })), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "newest_by_metadata newest_by_subtree", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_metadata newest_by_subtree newest_by_files", "j/" + idC: beyond,
 		}},
 		{"the union of the newest by _metadata and the newest by the whole subtree", root(JobRun, job("j", run(idA, 10), run(idB, 20, touch(8)), run(idC, 30))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_complete", "j/" + idB: "newest_by_subtree newer_than_complete", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_complete", "j/" + idB: "newest_by_subtree newest_by_files newer_than_complete", "j/" + idC: beyond,
+		}},
+		{"and by files alone: where debris was moved away a directory is new, and displaces nothing", root(JobRun, job("j", run(idA, 10), run(idB, 20, touchDir(8)), run(idC, 30, touch(15)), run(idD, 40))).with(policyOf(func(r *Root) { r.Keep = 2 })), map[string]string{
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_metadata newest_by_subtree newer_than_complete",
+			"j/" + idC: "newest_by_files", "j/" + idD: beyond,
+		}},
+		{"what has no file takes no place among files", root(JobRun, job("j", run(idA, 10), run(idB, 9, skeleton), run(idC, 30), run(idD, 40))).with(policyOf(func(r *Root) { r.Keep = 2 })), map[string]string{
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_subtree newer_than_complete",
+			"j/" + idC: "newest_by_metadata newest_by_files", "j/" + idD: beyond,
 		}},
 		{"marker files never rank", root(JobRun, job("j", run(idA, 10), run(idB, 20, unitMarked, func(u *flink.Unit) { u.Times.Newest.Ms = days(7) }), run(idC, 30))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "marked newer_than_complete", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "marked newer_than_complete", "j/" + idC: beyond,
 		}},
 		{"a unit of which only marked directories are left takes no place", root(JobRun, job("j", run(idA, 10), run(idB, 20, unitMarked, func(u *flink.Unit) { u.Times.Rank = flink.Stamp{Ms: days(7)} }))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "marked",
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "marked",
 		}},
 		{"keep is per job, never across jobs", root(JobRun, job("j", run(idA, 10)), job("k", run(idB, 200), run(idC, 300))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "k/" + idB: "newest_by_metadata newest_by_subtree newest_complete", "k/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "k/" + idB: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "k/" + idC: beyond,
 		}},
 		{"all within keep_within", root(JobRun, job("j", run(idA, 10), run(idB, 20), run(idC, 30))).with(policyOf(func(r *Root) { r.KeepWithin = 20 * 24 * hour })), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete keep_within", "j/" + idB: "keep_within", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete keep_within", "j/" + idB: "keep_within", "j/" + idC: beyond,
 		}},
 		{"the newest run that has a complete checkpoint and everything newer", root(JobRun, job("j", run(idA, 10, nothingComplete), run(idB, 12, nothingComplete), run(idC, 20), run(idD, 30))), map[string]string{
-			"j/" + idA: "newest_by_subtree newer_than_complete", "j/" + idB: "newer_than_complete", "j/" + idC: "newest_by_metadata newest_complete", "j/" + idD: beyond,
+			"j/" + idA: "newest_by_subtree newest_by_files newer_than_complete", "j/" + idB: "newer_than_complete", "j/" + idC: "newest_by_metadata newest_complete", "j/" + idD: beyond,
 		}},
 		{"keep 0 with keep_within keeps the newest complete run", root(JobRun, job("j", run(idA, 10), run(idB, 20))).with(policyOf(func(r *Root) { r.Keep, r.KeepWithin = 0, hour })), map[string]string{
 			"j/" + idA: "newest_complete", "j/" + idB: beyond,
 		}},
 		{"with none complete, everything but empty skeletons", root(JobRun, job("j", run(idA, 10, nothingComplete), run(idB, 20, nothingComplete), run(idC, 30, skeleton))), map[string]string{
-			"j/" + idA: "newest_by_subtree nothing_complete", "j/" + idB: "nothing_complete", "j/" + idC: "MOVE empty_skeleton",
+			"j/" + idA: "newest_by_subtree newest_by_files nothing_complete", "j/" + idB: "nothing_complete", "j/" + idC: "MOVE empty_skeleton",
 		}},
 		{"equal newest times: all of them kept and said", root(JobRun, job("j", run(idA, 10), run(idB, 10), run(idC, 30))), map[string]string{
-			"j/" + idA: "newest_by_metadata equal_newest newest_by_subtree equal_newest newest_complete", "j/" + idB: "equal_newest equal_newest newest_complete", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata equal_newest newest_by_subtree equal_newest newest_by_files equal_newest newest_complete", "j/" + idB: "equal_newest equal_newest equal_newest newest_complete", "j/" + idC: beyond,
+		}},
+		{"equal newest files too", root(JobRun, job("j", run(idA, 10), run(idB, 20, touch(10), touchDir(9)), run(idC, 30))), map[string]string{
+			"j/" + idA: "newest_by_metadata newest_by_files equal_newest newest_complete", "j/" + idB: "newest_by_subtree equal_newest newer_than_complete", "j/" + idC: beyond,
+		}},
+		{"for which on_tie stops too", root(JobRun, job("j", run(idA, 10), run(idB, 20, touch(10), touchDir(9)), run(idC, 30))).with(policyOf(func(r *Root) { r.OnTie = StopOnTie })), map[string]string{
+			"j/" + idA: "root_stopped newest_by_metadata newest_by_files equal_newest newest_complete", "j/" + idB: "root_stopped newest_by_subtree equal_newest newer_than_complete", "j/" + idC: "root_stopped",
 		}},
 		{"equal times further down are no tie", root(JobRun, job("j", run(idA, 10), run(idB, 20), run(idC, 20))).with(policyOf(func(r *Root) { r.OnTie = StopOnTie })), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: beyond, "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: beyond, "j/" + idC: beyond,
 		}},
 		{"or on_tie stop", root(JobRun, job("j", run(idA, 10), run(idB, 10)), job("k", run(idC, 20), run(idD, 30))).with(policyOf(func(r *Root) { r.OnTie = StopOnTie })), map[string]string{
-			"j/" + idA: "root_stopped newest_by_metadata equal_newest newest_by_subtree equal_newest newest_complete", "j/" + idB: "root_stopped equal_newest equal_newest newest_complete",
-			"k/" + idC: "root_stopped newest_by_metadata newest_by_subtree newest_complete", "k/" + idD: "root_stopped",
+			"j/" + idA: "root_stopped newest_by_metadata equal_newest newest_by_subtree equal_newest newest_by_files equal_newest newest_complete", "j/" + idB: "root_stopped equal_newest equal_newest equal_newest newest_complete",
+			"k/" + idC: "root_stopped newest_by_metadata newest_by_subtree newest_by_files newest_complete", "k/" + idD: "root_stopped",
 		}},
 		{"min_age only narrows", root(JobRun, job("j", run(idA, 1), run(idB, 6), run(idC, 6.01))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete min_age", "j/" + idB: "min_age", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete min_age", "j/" + idB: "min_age", "j/" + idC: beyond,
 		}},
 		{"access only protects", root(JobRun, job("j", run(idA, 10), run(idB, 20, func(u *flink.Unit) { u.Times.NewestDataATimeMs = days(5) }), run(idC, 30, func(u *flink.Unit) { u.Times.NewestDataATimeMs = days(7) }))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: "accessed", "j/" + idC: beyond,
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "accessed", "j/" + idC: beyond,
 		}},
 		{"savepoints are grouped by JOB directory", root(Savepoints, job("j", sp(spA, 10), sp(spB, 20), sp(spC, 30))), map[string]string{
-			"j/" + spA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + spB: "newest_by_metadata newest_by_subtree", "j/" + spC: beyond,
+			"j/" + spA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + spB: "newest_by_metadata newest_by_subtree newest_by_files", "j/" + spC: beyond,
 		}},
 	})
 }
@@ -79,7 +93,7 @@ func TestAgeSentences(t *testing.T) {
 		return root(JobRun, job("j", run(idA, 10), run(idB, 20, func(u *flink.Unit) { edit(&u.Times) }), run(idC, 30)))
 	}
 	want := func(b string) map[string]string {
-		return map[string]string{"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: b, "j/" + idC: beyond}
+		return map[string]string{"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: b, "j/" + idC: beyond}
 	}
 	checkSentences(t, []sentence{
 		{"mtime 0 or negative is an unknown age", unknownTimes(func(t *flink.Times) { t.UnknownMTimes, t.OldestMs = 1, 0 }), want("unknown_age")},
@@ -95,16 +109,16 @@ func TestNamedSentences(t *testing.T) {
 		return root(JobRun, job("j", run(idA, 10), run(idB, 20, edits...)))
 	}
 	want := func(b string) map[string]string {
-		return map[string]string{"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: b}
+		return map[string]string{"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: b}
 	}
 	both := func(rule string) map[string]string {
-		return map[string]string{"j/" + idA: rule + " newest_by_metadata newest_by_subtree newest_complete", "j/" + idB: rule}
+		return map[string]string{"j/" + idA: rule + " newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: rule}
 	}
 	protect := func(p ...Path) func(*world) { return func(w *world) { w.p.Protect = p } }
 	pin := func(p ...Path) func(*world) { return func(w *world) { w.in.Pins = p } }
 	checkSentences(t, []sentence{
 		{"a run id that ends in 16 zeros is never a candidate by age", root(JobRun, job("j", run(idA, 10), run(reused, 20))), map[string]string{
-			"j/" + idA: "newest_by_metadata newest_by_subtree newest_complete", "j/" + reused: "constant_id",
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + reused: "constant_id",
 		}},
 		{"an id seen in the live list before is never a candidate by age", two().with(func(w *world) { w.in.SeenLive = []string{idB} }), want("seen_live_before")},
 		{"a live unit is kept", two().with(lives(idB)), want("live")},
@@ -133,10 +147,10 @@ func TestNamedSentences(t *testing.T) {
 		{"snapshots and encryption above are no misfit", two(flagged(flink.Flags{SnapshotsAbove: true, Encrypted: true})), want(beyond)},
 		{"anything holding an open file is never a candidate", two(func(u *flink.Unit) { u.OpenFiles = 1 }), want("open_file")},
 		{"a live run without a complete checkpoint may be restoring from anything", root(JobRun, job("j", run(idA, 10, nothingComplete), run(idB, 20))).with(lives(idA)), map[string]string{
-			"j/" + idA: "may_be_restoring_from live newest_by_subtree newer_than_complete", "j/" + idB: "may_be_restoring_from newest_by_metadata newest_complete",
+			"j/" + idA: "may_be_restoring_from live newest_by_subtree newest_by_files newer_than_complete", "j/" + idB: "may_be_restoring_from newest_by_metadata newest_complete",
 		}},
 		{"so may one that is younger than the guard age", root(JobRun, job("j", run(idA, 0.9, nothingComplete), run(idB, 20), run(idC, 30))), map[string]string{
-			"j/" + idA: "may_be_restoring_from newest_by_subtree newer_than_complete min_age",
+			"j/" + idA: "may_be_restoring_from newest_by_subtree newest_by_files newer_than_complete min_age",
 			"j/" + idB: "may_be_restoring_from newest_by_metadata newest_complete", "j/" + idC: "may_be_restoring_from",
 		}},
 	})
@@ -171,10 +185,10 @@ func TestLayoutSentences(t *testing.T) {
 		}},
 		{"a run that was seen alive is not known dead", root(Savepoints, job("", sp(spB, 300))).with(lives(), func(w *world) { w.in.SeenLive = []string{idB} }), map[string]string{spB: "seen_live_before"}},
 		{"a job map groups a flat root", root(Savepoints, job("", sp(spA, 10), sp(spB, 20), sp(spC, 30), sp(spOfAll, 40))).with(mapped), map[string]string{
-			spA: "newest_by_metadata newest_by_subtree newest_complete", spB: beyond, spC: "newest_by_metadata newest_by_subtree newest_complete", spOfAll: "run_not_known_dead",
+			spA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", spB: beyond, spC: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", spOfAll: "run_not_known_dead",
 		}},
 		{"a job map does not join a directory of that name", root(Savepoints, job("", sp(spA, 10), sp(spB, 20)), job("orders", sp(spC, 30))).with(mapped), map[string]string{
-			spA: "newest_by_metadata newest_by_subtree newest_complete", spB: beyond, "orders/" + spC: "newest_by_metadata newest_by_subtree newest_complete",
+			spA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", spB: beyond, "orders/" + spC: "newest_by_metadata newest_by_subtree newest_by_files newest_complete",
 		}},
 		{"a unit that is not selected is left alone", root(Children, job("", child("spark-1", 10), unit(flink.ChildUnit, "spark-2", 10, func(u *flink.Unit) { u.Selected = false }))), map[string]string{"spark-1": "MOVE old_child", "spark-2": "not_selected"}},
 	})

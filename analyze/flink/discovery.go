@@ -110,6 +110,9 @@ type Unit struct {
 	// hold.
 	Totals Totals
 	Times  Times
+	// NewestFile is the newest mtime of a file or symlink; none if there are only
+	// directories and markers.
+	NewestFile Stamp
 
 	Checkpoints []*Checkpoint // of a run, by number
 	// Of a run; Dir is NoDir if there is none. Changelog is dstl.

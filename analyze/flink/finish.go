@@ -89,6 +89,7 @@ func (b *builder) metadata(g *Guard, n *node) {
 		return
 	}
 	u.Times.addMetadata(f)
+	u.NewestFile.later(f.MTimeMs, MetadataPlace)
 }
 
 func (b *builder) unfinished(s *scan) {

@@ -66,6 +66,7 @@ type naive struct {
 type naiveUnit struct {
 	Files, Dirs, Links, Length     int64
 	Newest, Oldest, Rank, ATime    int64
+	File                           int64 // mtime
 	Odd                            int64 // mtimes
 	Marked, MarkedInside, Skeleton bool
 	NewestMetadata, Pointers       int64
@@ -249,7 +250,7 @@ func (n *naive) inUnit(e inode, rel []string, level int) {
 	p := "/" + strings.Join(e.names[:len(n.root)+level], "/")
 	u := n.units[p]
 	if u == nil {
-		u = &naiveUnit{Skeleton: true, Oldest: 1 << 62, Newest: -1 << 62, Rank: -1 << 62, NewestMetadata: -1 << 62}
+		u = &naiveUnit{Skeleton: true, Oldest: 1 << 62, Newest: -1 << 62, Rank: -1 << 62, File: -1 << 62, NewestMetadata: -1 << 62}
 		n.units[p] = u
 	}
 	name, in := rel[len(rel)-1], rel[level:]
@@ -284,6 +285,9 @@ func (n *naive) inUnit(e inode, rel []string, level int) {
 	u.Newest, u.Oldest = max(u.Newest, e.mtime), min(u.Oldest, e.mtime)
 	if e.kind != imagetest.Directory || !n.holdsMarker(e) {
 		u.Rank = max(u.Rank, e.mtime)
+	}
+	if e.kind != imagetest.Directory {
+		u.File = max(u.File, e.mtime)
 	}
 	if e.mtime <= 0 {
 		u.Odd++

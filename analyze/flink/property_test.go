@@ -214,6 +214,9 @@ func shown(u *Unit) *naiveUnit {
 	if u.Times.Rank.Place == NoPlace {
 		n.Rank = -1 << 62
 	}
+	if n.File = u.NewestFile.Ms; u.NewestFile.Place == NoPlace {
+		n.File = -1 << 62
+	}
 	if !u.Times.HasMetadata {
 		n.NewestMetadata = -1 << 62
 	}

@@ -16,11 +16,17 @@ func (b *builder) addTimes(n *node) {
 		place = UnitPlace
 	}
 	u.Times.add(ms, place, &n.facts)
+	place = n.class.place()
+	if n.checkpoint != noUnit {
+		place = CheckpointPlace
+	}
+	u.Times.addFiles(place, &n.facts)
+	if n.facts.bits&timesBit != 0 {
+		u.NewestFile.later(n.facts.newest, place)
+	}
 	if n.checkpoint == noUnit {
-		u.Times.addFiles(n.class.place(), &n.facts)
 		return
 	}
-	u.Times.addFiles(CheckpointPlace, &n.facts)
 	c := b.checkpoints[n.checkpoint]
 	c.Times.add(ms, DirectoryPlace, &n.facts)
 	c.Times.addFiles(CheckpointPlace, &n.facts)

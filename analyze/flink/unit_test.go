@@ -65,6 +65,9 @@ func TestOneRun(t *testing.T) {
 	if u.Times != want {
 		t.Errorf("%+v, want %+v", u.Times, want)
 	}
+	if want := (Stamp{base + 90, SharedPlace}); u.NewestFile != want {
+		t.Errorf("%+v", u.NewestFile)
+	}
 	if want := (Flags{QuotaInside: true}); u.Flags != want {
 		t.Errorf("%+v", u.Flags)
 	}
@@ -222,18 +225,18 @@ func TestMarkers(t *testing.T) {
 	r := discover(t, load(t, it), decl(JobRun, "/r")).Roots[0]
 	for _, j := range r.Jobs {
 		u := j.Units[0]
-		s := fmt.Sprint(j.Name, " ", j.Marked, u.Marked, u.MarkedInside, u.Skeleton, " ", u.Times.Newest.Ms-base, u.Times.Newest.Place, " ", u.Times.Rank.Ms-base, u.Times.Rank.Place)
+		s := fmt.Sprint(j.Name, " ", j.Marked, u.Marked, u.MarkedInside, u.Skeleton, " ", u.Times.Newest.Ms-base, u.Times.Newest.Place, " ", u.Times.Rank.Ms-base, u.Times.Rank.Place, " ", u.NewestFile.Place)
 		for _, c := range u.Checkpoints {
 			s += fmt.Sprint(" ", c.Marked, c.MarkedInside)
 		}
 		got = append(got, s)
 	}
 	if diff := cmp.Diff([]string{
-		"a false true false false 1000 unit 0 metadata false false",
-		"b false false true false 0 metadata 0 metadata true false",
-		"c false false true false 0 metadata 0 metadata false false",
-		"d true false false false 0 metadata 0 metadata false false",
-		"e false false true true 0 directory 0 unit",
+		"a false true false false 1000 unit 0 metadata metadata false false",
+		"b false false true false 0 metadata 0 metadata metadata true false",
+		"c false false true false 0 metadata 0 metadata metadata false false",
+		"d true false false false 0 metadata 0 metadata metadata false false",
+		"e false false true true 0 directory 0 unit none",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

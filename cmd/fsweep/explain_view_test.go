@@ -62,7 +62,7 @@ func TestExplainView(t *testing.T) {
 		{"/r/bad", view.IsJob, view.Keep, "job_itself excluded", 0},
 		{"/r/bad/" + viewA, view.IsInJob, view.Keep, "excluded no_unit", 0},
 		{"/r/orders/gone", view.IsMissing, view.NoVerdict, "missing no_unit", 0},
-		{a, view.IsUnit, view.Keep, "newest_by_metadata newest_by_subtree newest_complete min_age", 0},
+		{a, view.IsUnit, view.Keep, "newest_by_metadata newest_by_subtree newest_by_files newest_complete min_age", 0},
 		{a + "/chk-9", view.IsCheckpoint, view.Keep, "stale_off newest_by_metadata", 0},
 		{a + "/chk-9/_metadata", view.IsInUnit, view.Keep, "stale_off newest_by_metadata", 0},
 		{a + "/chk-11", view.IsCheckpoint, view.Keep, "being_written newest_by_metadata", 0},

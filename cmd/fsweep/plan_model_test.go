@@ -17,6 +17,7 @@ const dayMs = 24 * 3600 * 1000
 type modelUnit struct {
 	u                *randomUnit
 	newest, rank     int64 // mtimes; rank without directories that hold a marker
+	file             int64 // mtime, of files alone
 	metadata, read   int64 // newest of complete checkpoints; newest access to data
 	unknown, quota   bool
 	marked, skeleton bool
@@ -49,7 +50,7 @@ func (m *modelUnit) look(n *imagetest.Node) {
 	if n.Kind == imagetest.Directory {
 		m.quota = m.quota || n.NSQuota >= 0 || n.DSQuota >= 0
 	} else {
-		m.skeleton = false
+		m.skeleton, m.file = false, max(m.file, n.MTimeMs)
 		if n.Name != "_metadata" {
 			m.read = max(m.read, n.ATimeMs)
 		}
@@ -147,10 +148,15 @@ func (w *planWorld) named(root *randomRoot, job string, units []*modelUnit) {
 	}
 }
 
-// keepOfJob keeps the newest by both times, and what comes after the newest checkpoint.
+// keepOfJob keeps the newest by three times, and what comes after the newest checkpoint.
 func keepOfJob(root *randomRoot, units []*modelUnit) {
 	newest := int64(0)
-	for _, by := range []func(m *modelUnit) int64{func(m *modelUnit) int64 { return m.metadata }, func(m *modelUnit) int64 { return m.rank }} {
+	times := []func(*modelUnit) int64{
+		func(m *modelUnit) int64 { return m.metadata },
+		func(m *modelUnit) int64 { return m.rank },
+		func(m *modelUnit) int64 { return m.file },
+	}
+	for _, by := range times {
 		var times []int64
 		for _, m := range units {
 			if !m.unknown && by(m) > 0 {

@@ -74,6 +74,10 @@ var rules = map[string]words{
 		"number {position} of the newest {keep} by anything in it ({subtree_mtime_ms}[ in {subtree_mtime_of}])",
 		"{keep|other of the job has|others of the job have} changed later than this",
 	},
+	"newest_by_files": {
+		"number {position} of the newest {keep} by files alone ({files_mtime_ms}[ in {files_mtime_of}])",
+		"{keep|other of the job has a newer file|others of the job have newer files}",
+	},
 	"equal_newest": {
 		"as new as the last that {ranking} keeps ({equal_mtime_ms}[ in {equal_mtime_of}], number {position}, keep {keep})",
 		"something newer in the job takes the place of both",
@@ -116,7 +120,7 @@ var rules = map[string]words{
 		"not among the newest [{keep} ]of its job[, {newer_in_job|newer one|newer ones}][, unchanged since {subtree_mtime_ms}][, last _metadata {metadata_mtime_ms}]",
 		"",
 	},
-	"empty_skeleton": {"only empty directories[, unchanged since {subtree_mtime_ms}]", ""},
+	"empty_skeleton": {"no file in it, only empty directories or nothing at all[, unchanged since {subtree_mtime_ms}]", ""},
 	"not_live":       {"no live list has it[, unchanged since {subtree_mtime_ms}][, last _metadata {metadata_mtime_ms}]", ""},
 	"run_dead":       {"no live list has its run[, unchanged since {subtree_mtime_ms}][, _metadata {metadata_mtime_ms}]", ""},
 	"old_child":      {"its name is listed, and it is old[: unchanged since {subtree_mtime_ms}]", ""},
