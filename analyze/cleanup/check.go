@@ -129,13 +129,13 @@ func (c *checker) sources() {
 // lists refuses doubled entries: one of the two was meant to be something else.
 func (c *checker) lists() {
 	p := c.p
-	distinct(c, "foreign_authorities", p.ForeignAuthorities, func(a Authority) string { return string(a) })
-	distinct(c, "hold_paths", p.HoldPaths, func(a Path) string { return string(a) })
-	distinct(c, "protect", p.Protect, func(a Path) string { return string(a) })
-	distinct(c, "pins", p.Pins, func(f PinFile) string { return string(f.File) })
-	distinct(c, "live", p.Live, func(f LiveSource) string { return string(f.File) })
+	planned(c, "foreign_authorities", p.ForeignAuthorities, func(a Authority) string { return string(a) })
+	planned(c, "hold_paths", p.HoldPaths, func(a Path) string { return string(a) })
+	planned(c, "protect", p.Protect, func(a Path) string { return string(a) })
+	planned(c, "pins", p.Pins, func(f PinFile) string { return string(f.File) })
+	planned(c, "live", p.Live, func(f LiveSource) string { return string(f.File) })
 	distinct(c, "waive_guards", p.WaiveGuards, func(w Waiver) string { return w.InodeID.yaml() })
-	distinct(c, "roots", p.Roots, func(r Root) string { return string(r.Path) })
+	planned(c, "roots", p.Roots, func(r Root) string { return string(r.Path) })
 	for i := range p.Roots {
 		key, r := fmt.Sprintf("roots[%d].", i), &p.Roots[i]
 		distinct(c, key+"names", r.Names, func(g Glob) string { return string(g) })
@@ -146,6 +146,17 @@ func (c *checker) lists() {
 	}
 	if len(p.Roots) == 0 {
 		c.fail("roots", "there is no root; an empty policy plans nothing")
+	}
+}
+
+// maxList is how long those lists of a policy may be that stand in a plan as well.
+const maxList = 10_000
+
+// planned is a list that stands in the plan, without doubles and not too long for it.
+func planned[T any](c *checker, key string, list []T, id func(T) string) {
+	distinct(c, key, list, id)
+	if len(list) > maxList {
+		c.fail(fmt.Sprintf("%s[%d]", key, maxList), "there are %d of %s; a plan has room for %d", len(list), key, maxList)
 	}
 }
 

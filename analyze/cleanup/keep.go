@@ -80,12 +80,13 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 	keepNewest(r.metadata, int64(policy.Keep), NewestByMetadata)
 	keepNewest(r.subtree, int64(policy.Keep), NewestBySubtree)
 	keepNewest(r.files, int64(policy.Keep), NewestByFiles)
+	none := noneComplete(j)
 	for _, u := range j.Units {
 		t := &u.Unit.Times
 		switch {
 		case len(r.metadata) == 0:
-			if !u.Unit.Skeleton {
-				u.keep(Fact{Rule: NothingComplete})
+			if !u.Unit.Skeleton && !t.HasMetadata { // one that has it is of unknown age, and kept for that
+				u.keep(none)
 			}
 		case t.HasMetadata && t.NewestMetadataMs == r.metadata[0].Ms:
 			u.keep(Fact{Rule: NewestComplete, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
@@ -96,6 +97,17 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 			u.keep(Fact{Rule: WithinKeepWithin, TimeMs: t.Newest.Ms, Place: t.Newest.Place, LimitMs: within})
 		}
 	}
+}
+
+// noneComplete is why all of a job stays in which nothing complete has a rank: there is
+// none, or only in runs of unknown age, so that nobody can tell what is newer.
+func noneComplete(j *JobDecision) Fact {
+	for _, u := range j.Units {
+		if u.Unit.Times.HasMetadata {
+			return Fact{Rule: CompleteUnknown, Path: u.Path}
+		}
+	}
+	return Fact{Rule: NothingComplete}
 }
 
 // keepNewest keeps the first n of a list and what is as new as the last of them.

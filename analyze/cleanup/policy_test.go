@@ -3,6 +3,7 @@ package cleanup
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -221,5 +222,32 @@ protect: [/flink-checkpoints/c, /flink-checkpoints/a/b/d]
 `)
 	if len(p.Roots) != 3 {
 		t.Errorf("%+v", p.Roots)
+	}
+}
+
+// TestLongLists: what a plan has no room for is refused with the policy, at the first
+// that is too much.
+func TestLongLists(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ key, value string }{{"protect", "/p/%d"}, {"hold_paths", "/h/%d"}, {"foreign_authorities", "other-%d"}} {
+		for _, n := range []int{10_000, 10_001} {
+			var b strings.Builder
+			b.WriteString(minimal + c.key + ":\n")
+			for i := range n {
+				fmt.Fprintf(&b, "  - "+c.value+"\n", i)
+			}
+			_, err := ParsePolicy("policy.yaml", []byte(b.String()))
+			if n == 10_000 {
+				if err != nil {
+					t.Errorf("%s: %v", c.key, err)
+				}
+				continue
+			}
+			line := strings.Count(minimal, "\n") + n + 1
+			want := fmt.Sprintf("policy.yaml:%d:5: %s[10000]: there are 10001 of %s; a plan has room for 10000\n", line, c.key, c.key)
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
 	}
 }

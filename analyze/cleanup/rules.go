@@ -44,10 +44,11 @@ const (
 	EqualNewest       Rule = "equal_newest"      // as new as the last of those that are kept
 	NewestComplete    Rule = "newest_complete"   // TimeMs: of its `_metadata`
 	NewerThanComplete Rule = "newer_than_complete"
-	NothingComplete   Rule = "nothing_complete" // in the job, and it is no skeleton
-	WithinKeepWithin  Rule = "keep_within"      // TimeMs, LimitMs
-	WithinMinAge      Rule = "min_age"          // TimeMs, LimitMs
-	Accessed          Rule = "accessed"         // TimeMs, LimitMs: data was read
+	NothingComplete   Rule = "nothing_complete"        // in the job, and it is no skeleton
+	CompleteUnknown   Rule = "complete_of_unknown_age" // Path: of a run with the only complete checkpoints of the job, and no skeleton
+	WithinKeepWithin  Rule = "keep_within"             // TimeMs, LimitMs
+	WithinMinAge      Rule = "min_age"                 // TimeMs, LimitMs
+	Accessed          Rule = "accessed"                // TimeMs, LimitMs: data was read
 	RunNotKnownDead   Rule = "run_not_known_dead"
 	NoRunID           Rule = "no_run_id" // the name is no id, so no live list can have it
 )

@@ -99,6 +99,9 @@ func TestAgeSentences(t *testing.T) {
 		{"mtime 0 or negative is an unknown age", unknownTimes(func(t *flink.Times) { t.UnknownMTimes, t.OldestMs = 1, 0 }), want("unknown_age")},
 		{"negative everywhere", unknownTimes(func(t *flink.Times) { t.Newest.Ms, t.OldestMs, t.UnknownMTimes = -1, -5, 3 }), want("unknown_age")},
 		{"an mtime in the future is an unknown age, and takes no other's place", unknownTimes(func(t *flink.Times) { t.Newest.Ms, t.Rank.Ms = days(-1), days(-1) }), want("unknown_age newer_than_complete min_age")},
+		{"where only runs of unknown age are complete, nobody can tell what is newer", root(JobRun, job("j", run(idA, 10, nothingComplete), run(idB, 20, func(u *flink.Unit) { u.Times.UnknownMTimes = 1 }), run(idC, 30, nothingComplete), run(idD, 40, skeleton))), map[string]string{
+			"j/" + idA: "newest_by_subtree newest_by_files complete_of_unknown_age", "j/" + idB: "unknown_age", "j/" + idC: "complete_of_unknown_age", "j/" + idD: "MOVE empty_skeleton",
+		}},
 		{"a _metadata from the future takes no other's place", unknownTimes(func(t *flink.Times) { t.NewestMetadataMs = days(-1) }), want("unknown_age")},
 	})
 }

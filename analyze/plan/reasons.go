@@ -98,6 +98,7 @@ var names = map[cleanup.Rule]fields{
 	cleanup.NewestComplete:    {time: "metadata_mtime_ms"},
 	cleanup.NewerThanComplete: {time: "subtree_mtime_ms", place: "subtree_mtime_of"},
 	cleanup.NothingComplete:   {},
+	cleanup.CompleteUnknown:   {path: "complete_run"},
 	cleanup.WithinKeepWithin:  {time: "subtree_mtime_ms", place: "subtree_mtime_of", length: "keep_within_ms"},
 	cleanup.WithinMinAge:      {time: "subtree_mtime_ms", place: "subtree_mtime_of", length: "min_age_ms"},
 	cleanup.Accessed:          {time: "data_atime_ms", length: "min_age_ms"},

@@ -94,6 +94,10 @@ var rules = map[string]words{
 		"nothing in the job is complete, so all that has files stays",
 		"a run of the job completes a checkpoint",
 	},
+	"complete_of_unknown_age": {
+		"the complete checkpoints of the job are in runs of unknown age, such as {complete_run}, so all that has files stays",
+		"the times in {complete_run} are put right, or another run of the job completes a checkpoint",
+	},
 	"keep_within": {
 		"changed at {subtree_mtime_ms}[ in {subtree_mtime_of}], within keep_within {keep_within_ms}",
 		"the image is from {subtree_mtime_ms+keep_within_ms} or later",
