@@ -241,8 +241,8 @@ func (b *builder) childOf(r *Root, n uint32, name string) {
 			continue
 		}
 		todo = append(todo, b.children(i)...)
-		if name := b.name(i); isState(name) || name == "dstl" {
-			b.misfitAt(i, FlinkState, "a directory of a run of Flink")
+		if name := b.name(i); ofFlink(name) || name == "dstl" {
+			b.misfitAt(i, FlinkState, "a directory of Flink")
 		}
 	}
 }

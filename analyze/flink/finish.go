@@ -137,7 +137,7 @@ func (b *builder) strays(s *scan) {
 			b.stray(i, n, f)
 		}
 		switch n.class {
-		case rootClass:
+		case rootClass, child, otherChild:
 			b.misfits[n.root].n += more
 		case jobClass:
 			b.jobUnknown[b.jobNode[i]].n += more
@@ -174,7 +174,12 @@ func (b *builder) stray(i uint32, n *node, f stray) {
 	m := Misfit{f.reason, path, f.id, ""}
 	switch n.class {
 	case rootClass:
-		m.Detail = "only directories are expected here"
+		if m.Detail = "only directories are expected here"; m.Reason == FlinkState {
+			m.Detail = "a file of Flink"
+		}
+		b.misfit(n.root, m)
+	case child, otherChild:
+		m.Detail = "a file of Flink"
 		b.misfit(n.root, m)
 	case jobClass:
 		b.unknownInJob(b.jobNode[i], m)

@@ -47,6 +47,7 @@ var (
 	naiveRun      = regexp.MustCompile(`(?is)^([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 	naiveReserved = regexp.MustCompile(`(?s)^(_metadata|\.?_metadata\.inprogress.*|(job|application)-result-store|(completedCheckpoint|submittedJobGraph|submittedExecutionPlan|submittedApplication).*|blob|dstl|_entropy_|\.Trash|\.fsweep-keep)$`)
 	naiveGuard    = regexp.MustCompile(`(?s)^(_metadata|(completedCheckpoint|submittedJobGraph|submittedExecutionPlan|submittedApplication).*)$`)
+	naiveFlink    = regexp.MustCompile(`(?s)^(\.?_metadata\.inprogress.*|_metadata|(job|application)-result-store|chk-[0-9]+|shared|taskowned|savepoint-[0-9a-f]{6}-[0-9a-f]{12}|blob_[pt]-.*|(completedCheckpoint|submittedJobGraph|submittedExecutionPlan|submittedApplication).*)$`)
 	naiveHA       = regexp.MustCompile(`(?s)^(completedCheckpoint|submittedJobGraph|submittedExecutionPlan|submittedApplication)`)
 	naiveOpenMeta = regexp.MustCompile(`(?s)^\.?_metadata\.inprogress`)
 	naiveNumber   = regexp.MustCompile(`(?s)^chk-(0|[1-9][0-9]{0,17})$`)
@@ -184,7 +185,7 @@ func (n *naive) judge(e inode, rel []string, level int) {
 	l := n.decl.Layout
 	switch {
 	case l == Children:
-		if !slices.Contains(n.decl.ExcludeJobs, rel[0]) && (dir && (naiveState.MatchString(name) || name == "dstl") || e.kind == imagetest.File && naiveGuard.MatchString(name)) {
+		if !slices.Contains(n.decl.ExcludeJobs, rel[0]) && (naiveFlink.MatchString(name) || dir && name == "dstl") {
 			n.misfits[e.path()] = true
 		}
 	case len(rel) == 1:
@@ -222,6 +223,8 @@ func (n *naive) judgeInUnit(e inode, in []string, name string, dir, marker bool)
 	bad := false
 	switch {
 	case marker:
+	case e.kind == imagetest.Symlink && l != Children:
+		bad = true
 	case stray:
 		right := run && len(in) == 2 && naiveNumber.MatchString(in[0]) || l == Savepoints && len(in) == 1
 		bad = !right

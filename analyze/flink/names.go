@@ -70,6 +70,22 @@ func isReserved(name string) bool {
 		slices.Contains([]string{"blob", "dstl", "_entropy_", ".Trash", MarkerName}, name)
 }
 
+// ofFlink tells whether Flink gives such a name to something, which then must not be
+// in a child of layout children. Guards are no part of it: they are found anywhere.
+func ofFlink[S string | []byte](name S) bool {
+	if len(name) < len("chk-0") {
+		return false
+	}
+	switch name[0] { // nearly all names end here
+	case '_', '.', 'a', 'b', 'c', 'd', 'j', 's', 't':
+	default:
+		return false
+	}
+	n := string(name)
+	return n == metadataName || isInProgress(n) || isStore(n) || isState(n) || isSavepoint(n) || pointerKind(n) != NoGuard ||
+		strings.HasPrefix(n, "blob_p-") || strings.HasPrefix(n, "blob_t-")
+}
+
 // isInProgress tells whether a name is that of a `_metadata` that was never
 // finished.
 func isInProgress(name string) bool {

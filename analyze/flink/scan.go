@@ -268,7 +268,12 @@ func (w *scanWorker) reason(e *namespace.Entry, n *node, kind GuardKind) Reason 
 	switch n.class {
 	case rootClass:
 		layout := w.s.x.roots[n.root].Declared.Layout
-		if layout == Children || w.s.ignore[n.root][string(name)] {
+		switch {
+		case w.s.ignore[n.root][string(name)]:
+			return ""
+		case layout == Children && kind == NoGuard && ofFlink(name):
+			return FlinkState
+		case layout == Children:
 			return ""
 		}
 		if odd == UnknownSymlink {
@@ -283,9 +288,21 @@ func (w *scanWorker) reason(e *namespace.Entry, n *node, kind GuardKind) Reason 
 		if kind == NoGuard {
 			return odd
 		}
-	case outside, otherChild, child, inside:
+	case otherChild, child:
+		if kind == NoGuard && ofFlink(name) {
+			return FlinkState
+		}
 		return ""
-	case checkpoint, savepoint, shared, taskowned, changelog:
+	case outside:
+		return ""
+	case checkpoint, savepoint, shared, taskowned, changelog, inside:
+		// Flink makes none, and what is behind it nobody can see.
+		if odd == UnknownSymlink {
+			return odd
+		}
+		if n.class == inside {
+			return ""
+		}
 	}
 	if impossible(name) {
 		return ImpossibleName

@@ -337,7 +337,7 @@ func TestFlags(t *testing.T) {
 	}
 	e := units[4]
 	if e.OpenFiles != 1 || e.Checkpoints[0].OpenFiles != 1 || e.Totals.Symlinks != 1 || e.Times.UnknownMTimes != 2 || e.Times.OldestMs != -7 ||
-		e.Times.Newest != (Stamp{base + 1e15, UnitPlace}) || e.NumUnknown != 0 || e.Checkpoints[0].Times.UnknownMTimes != 1 || e.Checkpoints[0].Times.OldestMs != 0 {
+		e.Times.Newest != (Stamp{base + 1e15, UnitPlace}) || e.NumUnknown != 1 || e.Unknown[0].Reason != UnknownSymlink || e.Checkpoints[0].Times.UnknownMTimes != 1 || e.Checkpoints[0].Times.OldestMs != 0 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -75,7 +75,6 @@ func TestSweepRules(t *testing.T) {
 	w.put(run+"/shared/z", 900, 8)
 	w.put(run+"/shared/z2", 900, 16)
 	w.put(run+"/shared/completedCheckpoint1", 900, 32)
-	w.it.Symlink(run+"/shared/link", "/x").MTimeMs = 1e12
 	w.put(run+"/taskowned/t", 900, 64)
 	m := w.write(t, 2)
 	var got []string
