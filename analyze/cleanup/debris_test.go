@@ -60,7 +60,7 @@ func TestDebrisSentences(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, i := range d.Items {
-				if !i.NeedsReferenceProof || i.Conditional != (i.Rule == StaleCheckpoint) || len(i.Facts) == 0 || i.Inodes < 1 {
+				if !i.NeedsReferenceProof || i.Conditional != (i.Rule == StaleCheckpoint) || len(i.AppendFacts(nil)) == 0 || i.Inodes < 1 {
 					t.Errorf("%+v", i)
 				}
 			}

@@ -96,8 +96,6 @@ type UnitDecision struct {
 	Rule Rule
 	// Keeps are all rules that speak for keeping, not only the first.
 	Keeps []Fact
-	// Times are what ages were counted from.
-	Times []Fact
 	// NeedsReferenceProof: it holds or held state of Flink, so that only guards can
 	// tell whether something still needs it.
 	NeedsReferenceProof bool

@@ -180,7 +180,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	show := func(d *Decision) (out []string) {
 		for _, i := range d.Items {
-			out = append(out, fmt.Sprint("item ", i.Kind, i.Path, i.Rule, i.Facts, i.Inodes))
+			out = append(out, fmt.Sprint("item ", i.Kind, i.Path, i.Rule, i.AppendFacts(nil), i.Inodes))
 		}
 		for _, i := range d.Deferred {
 			out = append(out, fmt.Sprint("deferred ", i.Kind, i.Path, i.Rule, i.Deferred))

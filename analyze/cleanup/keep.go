@@ -179,13 +179,19 @@ func (b *decider) narrow(policy *Root, u *UnitDecision) {
 	if t.NewestDataATimeMs > 0 && b.imageMs-t.NewestDataATimeMs <= limit {
 		u.keep(Fact{Rule: Accessed, TimeMs: t.NewestDataATimeMs, LimitMs: limit})
 	}
-	u.Times = append(u.Times, Fact{Rule: TimeOfSubtree, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
+}
+
+// appendTimes appends what ages were counted from.
+func (u *UnitDecision) appendTimes(dst []Fact) []Fact {
+	t := &u.Unit.Times
+	dst = append(dst, Fact{Rule: TimeOfSubtree, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
 	if t.HasMetadata {
-		u.Times = append(u.Times, Fact{Rule: TimeOfMetadata, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
+		dst = append(dst, Fact{Rule: TimeOfMetadata, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
 	}
 	if t.NewestDataATimeMs > 0 {
-		u.Times = append(u.Times, Fact{Rule: TimeOfAccess, TimeMs: t.NewestDataATimeMs})
+		dst = append(dst, Fact{Rule: TimeOfAccess, TimeMs: t.NewestDataATimeMs})
 	}
+	return dst
 }
 
 // verdict closes a unit: what no rule keeps is a candidate.
@@ -210,7 +216,6 @@ func (b *decider) verdict(r *RootDecision, j *JobDecision, u *UnitDecision) {
 	item := u.item(j, kind, u.Rule, u.Path)
 	item.INodeID, item.ParentID = u.Unit.INodeID, u.Unit.ParentID
 	item.size(&u.Unit.Totals)
-	item.Facts = u.Times
 	u.Items = []*Item{item}
 }
 

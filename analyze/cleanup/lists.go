@@ -38,9 +38,13 @@ func (s *pathSet) above(p Path) (Path, bool) {
 
 // below gives the first path of the set that lies below p.
 func (s *pathSet) below(p Path) (Path, bool) {
+	if len(s.sorted) == 0 {
+		return "", false
+	}
 	// Not all paths that begin with p stand together: /a, /a-b, /a/c.
-	i, _ := slices.BinarySearch(s.sorted, string(p)+"/")
-	if i < len(s.sorted) && strings.HasPrefix(s.sorted[i], string(p)+"/") {
+	inside := string(p) + "/"
+	i, _ := slices.BinarySearch(s.sorted, inside)
+	if i < len(s.sorted) && strings.HasPrefix(s.sorted[i], inside) {
 		return Path(s.sorted[i]), true
 	}
 	return "", false

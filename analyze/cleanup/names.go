@@ -84,7 +84,7 @@ func (p *Path) yaml() string { return quote(string(*p)) }
 
 // Holds tells whether other is p or lies below it: /a/b holds /a/b/c, not /a/bc.
 func (p Path) Holds(other Path) bool {
-	return p == other || strings.HasPrefix(string(other), string(p)+"/")
+	return p == other || len(other) > len(p) && other[len(p)] == '/' && other[:len(p)] == p
 }
 
 // AnyPath gives the path that a person asks about, in the form in which others are

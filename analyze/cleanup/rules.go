@@ -124,10 +124,21 @@ type Item struct {
 	Unit    *UnitDecision // that it is, or lies in
 
 	Inodes, Bytes       int64
-	Facts               []Fact
 	NeedsReferenceProof bool
 	Conditional         bool // by an opt-in rule
 	Deferred            []Fact
+	// Facts are what its rule saw. Of units and their parts there are none: see
+	// [Item.AppendFacts].
+	Facts []Fact
+}
+
+// AppendFacts appends what selected the item: what its rule saw or, of a unit and its
+// parts, the times that ages were counted from.
+func (i *Item) AppendFacts(dst []Fact) []Fact {
+	if len(i.Facts) > 0 || i.Unit == nil {
+		return append(dst, i.Facts...)
+	}
+	return i.Unit.appendTimes(dst)
 }
 
 // Sweep is a directory of a kept run whose files are candidates, each by itself,

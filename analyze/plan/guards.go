@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -12,16 +13,16 @@ import (
 // guards checks that all guards can be named, and which are waived.
 func (b *builder) guards() (waived map[uint64]*cleanup.Waiver, err error) {
 	b.warnings = append(b.waivers(), b.warnings...)
-	var last string
+	var last []byte
 	for i := range b.d.Guards {
 		g := &b.d.Guards[i]
 		if err := planfile.Path(g.Path).Clean(); err != nil {
 			return nil, fmt.Errorf("%w: inode %d may refer to anything, and has no path that a client can use: %w", ErrImage, g.INodeID, err)
 		}
-		if i > 0 && string(g.Path) == last {
+		if i > 0 && bytes.Equal(g.Path, last) {
 			return nil, fmt.Errorf("%w: two files that may refer to anything have the path %q", ErrImage, g.Path)
 		}
-		last = string(g.Path)
+		last = g.Path
 	}
 	waived = map[uint64]*cleanup.Waiver{}
 	for i := range b.r.Policy.WaiveGuards {

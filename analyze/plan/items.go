@@ -49,12 +49,12 @@ func (b *builder) writeItems(ctx context.Context) error {
 	}
 }
 
-// line fills what all items have.
+// line fills what all items have, but the evidence.
 func line(i *cleanup.Item) planfile.Item {
 	out := planfile.Item{
 		Kind: planfile.Kind(i.Kind), Path: planfile.Path(i.Path), InodeID: i.INodeID, ParentID: i.ParentID,
 		Root: planfile.Path(i.Root.Policy.Path), SplitOf: i.SplitOf,
-		Rule: string(i.Rule), Evidence: evidence(i), NeedsReferenceProof: i.NeedsReferenceProof, Conditional: i.Conditional,
+		Rule: string(i.Rule), NeedsReferenceProof: i.NeedsReferenceProof, Conditional: i.Conditional,
 	}
 	if i.Unit.Unit.Kind != flink.ChildUnit {
 		out.Job, out.Run = planfile.Name(i.Job.Name), planfile.Name(i.Unit.Unit.Name)
@@ -62,9 +62,17 @@ func line(i *cleanup.Item) planfile.Item {
 	return out
 }
 
+// line is an item with its evidence, which is valid until the next one.
+func (b *builder) line(i *cleanup.Item) planfile.Item {
+	b.evidence = appendEvidence(b.evidence[:0], i)
+	out := line(i)
+	out.Evidence = b.evidence
+	return out
+}
+
 func (b *builder) writeItem(ctx context.Context, w *work) error {
 	b.written.apart(w.path)
-	out := line(w.item)
+	out := b.line(w.item)
 	out.Deferred = w.deferred
 	if w.dir == namespace.NoDir {
 		b.fileLine(&out, w.file)
@@ -128,7 +136,7 @@ func (b *builder) writeSwept(s *swept) error {
 		sums.PassedOver.add(s.facts.length)
 		return nil
 	}
-	out := line(i)
+	out := b.line(i)
 	if len(i.Deferred) > 0 {
 		out.Deferred = string(i.Deferred[0].Rule)
 	} else {

@@ -61,27 +61,25 @@ type Result struct {
 	GuardsInItems int64
 }
 
-// Written is what was found out about an item; see [planfile.Item].
+// Written is what was found out about an item and is counted, or shown; see
+// [planfile.Item]. It is small, as there is one for each item.
 type Written struct {
-	Owner, Group      planfile.Name
-	MTimeMs           int64
-	Children, Entries int64
-	Totals            planfile.Totals
-	Fingerprint       planfile.TreeHash
-	Deferred          string
-	Freed             planfile.Freed
-	QuotaEffects      []planfile.Effect
+	MTimeMs  int64
+	Entries  int64
+	Totals   planfile.Totals
+	Deferred string
+	Freed    planfile.Freed
 }
 
 func written(i *planfile.Item) Written {
-	return Written{i.Owner, i.Group, i.MTimeMs, i.Children, i.Entries, i.Totals, i.Fingerprint, i.Deferred, i.Freed, i.QuotaEffects}
+	return Written{i.MTimeMs, i.Entries, i.Totals, i.Deferred, i.Freed}
 }
 
-// Item gives the item of the plan that i became. It has no place in the file.
+// Item gives what is known of the item of the plan that i became, without its
+// evidence: see [Evidence].
 func (w *Written) Item(i *cleanup.Item) planfile.Item {
 	out := line(i)
-	out.Owner, out.Group, out.MTimeMs, out.Children, out.Entries = w.Owner, w.Group, w.MTimeMs, w.Children, w.Entries
-	out.Totals, out.Fingerprint, out.Deferred, out.Freed, out.QuotaEffects = w.Totals, w.Fingerprint, w.Deferred, w.Freed, w.QuotaEffects
+	out.MTimeMs, out.Entries, out.Totals, out.Deferred, out.Freed = w.MTimeMs, w.Entries, w.Totals, w.Deferred, w.Freed
 	return out
 }
 
@@ -171,15 +169,16 @@ type builder struct {
 	guardIDs map[uint64]bool // in directories of sweeps
 	warnings []string
 
-	effects *effects
-	belts   belts
-	written enclosing // items, and files of sweeps that were looked at
+	effects  *effects
+	evidence []planfile.Fact // of the item that is written
+	belts    belts
+	written  enclosing // items, and files of sweeps that were looked at
 }
 
 func newBuilder(r *Request) *builder {
 	return &builder{
 		r: r, t: r.Tree, d: r.Discovery,
-		out:    &Result{Items: map[*cleanup.Item]Written{}, Sweeps: map[*cleanup.Sweep]SweepTotals{}},
+		out:    &Result{Items: make(map[*cleanup.Item]Written, len(r.Decision.Items)+len(r.Decision.Deferred)), Sweeps: map[*cleanup.Sweep]SweepTotals{}},
 		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
 		guardIDs: map[uint64]bool{},
 	}

@@ -30,12 +30,13 @@ func Reasons(facts []cleanup.Fact) []Reason {
 
 // Evidence gives what selected an item: what the rule saw, the times of its unit, and
 // what the policy says where the rule depends on it. Each name stands once.
-func Evidence(i *cleanup.Item) []planfile.Fact { return evidence(i) }
+func Evidence(i *cleanup.Item) []planfile.Fact { return appendEvidence(nil, i) }
 
-func evidence(i *cleanup.Item) []planfile.Fact {
-	var out []planfile.Fact
-	for f := range i.Facts {
-		out = appendFacts(out, &i.Facts[f])
+func appendEvidence(out []planfile.Fact, i *cleanup.Item) []planfile.Fact {
+	var few [4]cleanup.Fact // as many as an item has
+	facts := i.AppendFacts(few[:0])
+	for f := range facts {
+		out = appendFacts(out, &facts[f])
 	}
 	if i.Root == nil || i.Unit == nil || i.Unit.Verdict != cleanup.Candidate {
 		return out

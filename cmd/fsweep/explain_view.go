@@ -7,6 +7,7 @@ import (
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
+	"fsweep/analyze/plan"
 	"fsweep/proto/planfile"
 	view "fsweep/reports/cleanup"
 )
@@ -71,7 +72,9 @@ func (e *explainer) holders() {
 		}
 	}
 	if e.a.Item != nil {
-		e.x.Item = e.show.item(e.a.Item)
+		i := e.show.item(e.a.Item)
+		i.Evidence = plan.Evidence(e.a.Item)
+		e.x.Item = &i
 	}
 	for _, r := range e.s.decision.Roots {
 		if p := r.Policy.Path; p != e.t.path && (e.t.path == "/" || e.t.path.Holds(p)) {

@@ -24,22 +24,6 @@ func main() {
 	os.Exit(cli.Main(cli.System("fsweep"), run))
 }
 
-const (
-	usualGarbage = 15 // per cent of what is in use
-	// littleGarbage is for images of which snapshots touch little: what they touch
-	// is all that makes garbage to speak of.
-	littleGarbage = 50
-)
-
-// limitGarbage makes the collector run earlier than usual: nearly all memory is
-// a few large pieces without pointers, which cost it nothing to look at, and
-// peak memory is what an operator has to plan for. GOGC overrides it.
-func limitGarbage(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
-
 func run(ctx context.Context, env *cli.Env) error {
 	root := newRoot(env)
 	root.SetArgs(env.Args)

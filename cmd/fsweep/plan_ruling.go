@@ -39,13 +39,17 @@ func (o *cleanupOptions) newRuling(im *image, in *inputs) (*ruling, error) {
 	return &ruling{in: in, im: im, from: from}, nil
 }
 
+// roomPerInode is how many bytes a plan may use for each inode before the collector
+// has to keep memory low. What is measured has more: stacks, and what was given back.
+const roomPerInode = 35
+
 // load reads the image, and finds out when it was saved.
 func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error {
 	t, err := namespace.Load(ctx, c.im.Image, namespace.Options{Workers: workers, Progress: show(bar)})
 	if err != nil {
 		return err
 	}
-	limitGarbage(usualGarbage) // what follows is many small pieces
+	paceGarbage(roomPerInode * uint64(t.NumINodes()))
 	c.tree, c.source = t, analyze.NewSource(c.im.name, c.im.Image, t)
 	if err := c.from.sameTxID(c.source.Txid); err != nil {
 		return err

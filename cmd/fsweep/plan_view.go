@@ -63,8 +63,11 @@ func (s *planSource) root(d *cleanup.RootDecision) *view.Root {
 		},
 		Stops: reasons(d.Stopped), NumMisfits: d.Root.NumMisfits,
 		Jobs: func(yield func(*view.Job) bool) {
+			u := newUnitView(s)
 			for _, j := range d.Jobs {
-				if !yield(s.job(d, j)) {
+				v := s.job(d, j)
+				v.Units = u.all(j)
+				if !yield(v) {
 					return
 				}
 			}
@@ -146,7 +149,6 @@ func jobPath(r *cleanup.RootDecision, j *cleanup.JobDecision) cleanup.Path {
 func (s *planSource) job(r *cleanup.RootDecision, d *cleanup.JobDecision) *view.Job {
 	j := &view.Job{
 		Name: planfile.Name(d.Name), Path: planfile.Path(jobPath(r, d)), Mapped: d.Mapped, Excluded: d.Job.Excluded, Stopped: reasons(d.Stopped),
-		Units: s.units(d),
 	}
 	if d.Job.Grouped() {
 		j.InodeID, j.Totals, j.NumUnknown = d.Job.INodeID, totals(&d.Job.Totals), d.Job.NumUnknown
@@ -164,60 +166,92 @@ func (s *planSource) job(r *cleanup.RootDecision, d *cleanup.JobDecision) *view.
 	return j
 }
 
-func (s *planSource) units(d *cleanup.JobDecision) iter.Seq[*view.Unit] {
+// unitView is a unit as it is shown. One after the other takes its place.
+type unitView struct {
+	view.Unit
+	s     *planSource
+	d     *cleanup.UnitDecision
+	items []view.Item
+}
+
+func newUnitView(s *planSource) *unitView {
+	u := &unitView{s: s}
+	u.Detail = u.detail
+	return u
+}
+
+// all shows the units of a job.
+func (u *unitView) all(d *cleanup.JobDecision) iter.Seq[*view.Unit] {
 	return func(yield func(*view.Unit) bool) {
-		for _, u := range d.Units {
-			if !yield(s.unit(u)) {
+		for _, x := range d.Units {
+			if u.show(x); !yield(&u.Unit) {
 				return
 			}
 		}
 	}
 }
 
+// unit shows one unit, with everything.
 func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
+	u := newUnitView(s)
+	u.show(d)
+	u.detail()
+	return &u.Unit
+}
+
+// show takes another unit, as far as it is counted.
+func (u *unitView) show(d *cleanup.UnitDecision) {
 	t := &d.Unit.Times
-	u := &view.Unit{
-		Kind: d.Unit.Kind.String(), Path: planfile.Path(d.Path), InodeID: d.Unit.INodeID, Verdict: d.Verdict.String(), Totals: totals(&d.Unit.Totals),
-		Times: view.Times{SubtreeMs: t.Newest.Ms, HasMetadata: t.HasMetadata, MetadataMs: t.NewestMetadataMs, DataATimeMs: t.NewestDataATimeMs},
-	}
+	u.d = d
+	u.Kind, u.Path, u.InodeID, u.Verdict, u.Unit.Totals = d.Unit.Kind.String(), planfile.Path(d.Path), d.Unit.INodeID, d.Verdict.String(), totals(&d.Unit.Totals)
+	u.Times = view.Times{SubtreeMs: t.Newest.Ms, HasMetadata: t.HasMetadata, MetadataMs: t.NewestMetadataMs, DataATimeMs: t.NewestDataATimeMs}
 	if t.Newest.Place != flink.NoPlace {
 		u.Times.SubtreeOf = t.Newest.Place.String()
 	}
+	u.Items, u.items = u.Items[:0], u.items[:0]
 	for _, i := range d.Items {
-		u.Items = append(u.Items, s.item(i))
+		u.items = append(u.items, u.s.item(i))
 	}
-	if d.Verdict == cleanup.Keep {
-		u.Reasons = reasons(d.Keeps)
-	} else {
-		var facts []planfile.Fact
-		if len(u.Items) > 0 {
-			facts = u.Items[0].Evidence
-		}
-		u.Reasons = []view.Reason{{Rule: string(d.Rule), Facts: facts}}
+	for i := range u.items {
+		u.Items = append(u.Items, &u.items[i])
 	}
-	for _, w := range s.sweeps[d] {
-		if s.sweep != nil {
-			u.Sweeps = append(u.Sweeps, s.sweep(w))
+	u.Reasons = append(u.Reasons[:0], view.Reason{Rule: string(d.Rule)})
+	u.Sweeps, u.Parts = nil, nil
+	for _, w := range u.s.sweeps[d] {
+		if u.s.sweep != nil {
+			u.Sweeps = append(u.Sweeps, u.s.sweep(w))
 		}
 	}
-	if s.contents {
-		u.Parts = parts(d.Unit)
-	}
-	return u
 }
 
-// item gives an item as it was written, or as it was decided if nothing was.
-func (s *planSource) item(i *cleanup.Item) *view.Item {
+// detail adds what lines need.
+func (u *unitView) detail() {
+	for n, i := range u.d.Items {
+		u.items[n].Evidence = plan.Evidence(i)
+	}
+	if u.d.Verdict == cleanup.Keep {
+		u.Reasons = reasons(u.d.Keeps)
+	} else if len(u.items) > 0 {
+		u.Reasons[0].Facts = u.items[0].Evidence
+	}
+	if u.s.contents {
+		u.Parts = parts(u.d.Unit)
+	}
+}
+
+// item gives an item as it was written, or as it was decided if nothing was, without
+// its evidence.
+func (s *planSource) item(i *cleanup.Item) view.Item {
 	written, ok := s.items[i]
 	if !ok {
-		out := &view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred), Unweighed: true}
+		out := view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred), Unweighed: true}
 		if s.items != nil {
 			out.Deferred = inconsistent
 			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})
 		}
 		return out
 	}
-	out := &view.Item{Item: written.Item(i)}
+	out := view.Item{Item: written.Item(i)}
 	switch {
 	case written.Deferred == "":
 	case len(i.Deferred) > 0:
@@ -235,7 +269,7 @@ const inconsistent = "inconsistent_image"
 func decidedItem(i *cleanup.Item) planfile.Item {
 	out := planfile.Item{
 		Kind: planfile.Kind(i.Kind), Path: planfile.Path(i.Path), InodeID: i.INodeID, ParentID: i.ParentID, SplitOf: i.SplitOf,
-		Entries: i.Inodes, Rule: string(i.Rule), Evidence: plan.Evidence(i), NeedsReferenceProof: i.NeedsReferenceProof, Conditional: i.Conditional,
+		Entries: i.Inodes, Rule: string(i.Rule), NeedsReferenceProof: i.NeedsReferenceProof, Conditional: i.Conditional,
 	}
 	if len(i.Deferred) > 0 {
 		out.Deferred = string(i.Deferred[0].Rule)

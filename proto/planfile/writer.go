@@ -32,8 +32,11 @@ type Writer struct {
 	line  int
 	err   error
 
-	item Item      // the last one, here so that it does not cost an allocation
-	dir  Directory // likewise
+	// The last ones, here so that they do not cost an allocation.
+	entry Known
+	guard Guard
+	item  Item
+	dir   Directory
 }
 
 // NewWriter writes the header to w. h.Format is set by NewWriter. The lists of h
@@ -47,12 +50,14 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 
 // Known writes something that stands in a root.
 func (w *Writer) Known(k Known) error {
-	return put(w, typeKnown, &k, (*checker).known, (*Known).fields)
+	w.entry = k
+	return put(w, typeKnown, &w.entry, (*checker).known, (*Known).fields)
 }
 
 // Guard writes a guard.
 func (w *Writer) Guard(g Guard) error {
-	return put(w, typeGuard, &g, (*checker).guard, (*Guard).fields)
+	w.guard = g
+	return put(w, typeGuard, &w.guard, (*checker).guard, (*Guard).fields)
 }
 
 // Item writes an item. Its directories follow by [Writer.Directory].

@@ -85,6 +85,7 @@ func (s *stream) job(r *Root, j *Job, sum *summary) {
 	s.array("units", func() {
 		for u := range j.Units {
 			sum.unit(&r.Root, u)
+			u.detail()
 			s.element(unitValue(u))
 		}
 	})

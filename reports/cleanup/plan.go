@@ -68,7 +68,7 @@ const (
 )
 
 // Unit is what is kept or moved in relation to others: a run, savepoint, cluster or
-// child.
+// child. One that a [Job] yields is valid until the next.
 type Unit struct {
 	Kind    string // run | savepoint | ha-cluster | child; of a plan file alone also checkpoint | file
 	Path    planfile.Path
@@ -84,6 +84,17 @@ type Unit struct {
 	Sweeps []Sweep
 	// Parts are what is in it, if that is to be shown.
 	Parts []Part
+
+	// Detail, if set, makes what only the lines of a unit need, and can be called more
+	// than once: all Reasons, of which before only the first is there, without its
+	// facts; the Evidence of Items; and Parts. Most units are only counted.
+	Detail func()
+}
+
+func (u *Unit) detail() {
+	if u.Detail != nil {
+		u.Detail()
+	}
 }
 
 // Times are what ages are counted from.

@@ -182,6 +182,7 @@ func columns(age string, t *Totals) [5]string {
 func (p *printer) unit(u *Unit) {
 	single := u.Verdict == Candidate && len(u.Items) == 1 && u.Items[0].Path == u.Path
 	if !single && p.room(keepLine) {
+		u.detail()
 		l := line{word: keepLine, path: escape(u.Path), cols: p.unitColumns(u), text: allNamed(u.Reasons), more: p.parts(u)}
 		if u.Verdict == Candidate {
 			l.text = "its directory stays for now, its parts are below; " + l.text
@@ -196,6 +197,7 @@ func (p *printer) unit(u *Unit) {
 		if !p.room(word) {
 			continue
 		}
+		u.detail()
 		l := line{word: word, path: escape(i.Path), text: itemReason(i), cols: p.itemColumns(i)}
 		if single {
 			l.cols, l.more = p.unitColumns(u), p.parts(u)
