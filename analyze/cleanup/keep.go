@@ -93,9 +93,15 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 		case t.Newest.Ms >= r.metadata[0].Ms:
 			u.keep(Fact{Rule: NewerThanComplete, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
 		}
-		if within := ms(policy.KeepWithin); within > 0 && b.imageMs-t.Newest.Ms <= within {
-			u.keep(Fact{Rule: WithinKeepWithin, TimeMs: t.Newest.Ms, Place: t.Newest.Place, LimitMs: within})
-		}
+		b.keepWithin(policy, u)
+	}
+}
+
+// keepWithin keeps what changed within keep_within, grouped or not.
+func (b *decider) keepWithin(policy *Root, u *UnitDecision) {
+	t := &u.Unit.Times
+	if within := ms(policy.KeepWithin); within > 0 && b.imageMs-t.Newest.Ms <= within {
+		u.keep(Fact{Rule: WithinKeepWithin, TimeMs: t.Newest.Ms, Place: t.Newest.Place, LimitMs: within})
 	}
 }
 
@@ -156,6 +162,7 @@ func (b *decider) job(r *RootDecision, j *JobDecision) {
 	case r.Policy.Layout == Savepoints:
 		for _, u := range j.Units {
 			b.keepUnlessDead(u)
+			b.keepWithin(r.Policy, u)
 		}
 	case r.Policy.Layout == Run:
 		for _, u := range j.Units {

@@ -137,7 +137,7 @@ func (n *naiveUnit) mayRestore(all []naiveUnit) bool {
 func (n *naiveUnit) byJob(all []naiveUnit) bool {
 	t := n.unit.Times
 	if n.group == "" {
-		return n.policy.Layout == Savepoints && !n.dead()
+		return n.policy.Layout == Savepoints && (!n.dead() || n.policy.KeepWithin > 0 && age(t.Newest.Ms) <= time.Duration(n.policy.KeepWithin))
 	}
 	newerMetadata, newerSubtree, newerFile, complete, newestComplete := 0, 0, 0, 0, int64(0)
 	for _, o := range all {
