@@ -268,7 +268,7 @@ func (b *decider) stops(r *RootDecision) {
 	}
 	switch r.Policy.Layout {
 	case Run:
-		if b.live == nil {
+		if b.live == nil || !b.live.runs {
 			r.Stopped = append(r.Stopped, Fact{Rule: NoLiveList})
 		}
 	case HAStorage:

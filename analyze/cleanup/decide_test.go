@@ -160,7 +160,7 @@ func (w *world) decide(t testing.TB) *Decision {
 // lives says that these ids exist, and the ConfigMaps of these clusters.
 func lives(ids ...string) func(*world) {
 	return func(w *world) {
-		w.in.Live = []*LiveSet{{Name: "k8s", Format: Kubernetes, IDs: append([]string{"eeeeee00000000000000000000000009"}, ids...), Clusters: ids, ConfigMaps: 3}}
+		w.in.Live = []*LiveSet{{Name: "k8s", Format: Kubernetes, IDs: append([]string{"eeeeee00000000000000000000000009"}, ids...), Clusters: ids, HAConfigMaps: 3}}
 	}
 }
 

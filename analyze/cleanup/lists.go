@@ -62,15 +62,21 @@ func (s *pathSet) touches(p Path) (Path, bool) {
 type liveIndex struct {
 	ids, digits map[string]bool // digits: the first six, which savepoints have in their names
 	clusters    map[string]bool
-	configMaps  bool
+	runs        bool // names a run: without one it says of none that it is dead
+	configMaps  bool // of high availability: without one it says so of no cluster
 }
 
 // plainID is an id as it is compared: however somebody wrote it, it is the same.
 func plainID(id string) string { return strings.ReplaceAll(strings.ToLower(id), "-", "") }
 
+// constantID tells whether a plain id is one of those that jobs share: a list that has
+// no other does not tell runs apart.
+func constantID(id string) bool { return strings.HasSuffix(id, "0000000000000000") }
+
 func (l *liveIndex) add(id string) {
 	id = plainID(id)
 	l.ids[id] = true
+	l.runs = l.runs || !constantID(id)
 	if len(id) >= 6 {
 		l.digits[id[:6]] = true
 	}
@@ -92,7 +98,7 @@ func (b *decider) lists() error {
 		for _, c := range source.Clusters {
 			b.live.clusters[c] = true
 		}
-		b.live.configMaps = b.live.configMaps || source.Format == Kubernetes && source.ConfigMaps > 0
+		b.live.configMaps = b.live.configMaps || source.Format == Kubernetes && source.HAConfigMaps > 0
 		paths = append(paths, source.Paths...)
 	}
 	if err := b.allSources(); err != nil {

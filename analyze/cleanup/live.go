@@ -19,9 +19,10 @@ type LiveSet struct {
 	IDs      []string // of jobs: 32 hex digits, or a uuid
 	Paths    []Path   // of savepoints and checkpoints that something may start from
 	Clusters []string // cluster ids of high availability
-	// ConfigMaps is how many of them the source has, of Flink's or not. Zero of
-	// Kubernetes means that nobody asked for them, so clusters are not known.
-	ConfigMaps int
+	// HAConfigMaps is how many ConfigMaps with the label of Flink's high availability the
+	// source has. Others do not count: kube-root-ca.crt is in every namespace. Zero means
+	// that nobody asked for them or could see them, so clusters are not known.
+	HAConfigMaps int
 	// Elsewhere is how many paths are on another storage or cluster.
 	Elsewhere int
 	ModTime   time.Time // of the file
@@ -72,7 +73,7 @@ func ReadLive(in Input, source LiveSource, o LiveOptions) (*LiveSet, error) {
 	return &LiveSet{
 		Name: in.Name, Format: source.Format, ModTime: in.ModTime, ReadAt: o.Now,
 		IDs: slices.Sorted(maps.Keys(l.ids)), Paths: slices.Sorted(maps.Keys(l.paths)),
-		Clusters: slices.Sorted(maps.Keys(l.clusters)), ConfigMaps: l.configMaps, Elsewhere: l.elsewhere,
+		Clusters: slices.Sorted(maps.Keys(l.clusters)), HAConfigMaps: l.configMaps, Elsewhere: l.elsewhere,
 	}, nil
 }
 

@@ -145,7 +145,6 @@ func (l *liveReader) resource(r *resource) error {
 	case r.Kind == "" || r.Metadata.Name == "":
 		return listErrorf("an item without kind or name")
 	case r.Kind == "ConfigMap":
-		l.configMaps++
 		return l.configMap(r)
 	case !strings.HasPrefix(r.APIVersion, "flink.apache.org/"):
 		return nil // asked for along with the others; says nothing about Flink
@@ -267,6 +266,7 @@ func (l *liveReader) configMap(r *resource) error {
 	cluster, job := haName(r.Metadata.Name)
 	if labels := r.Metadata.Labels; labels["configmap-type"] == "high-availability" && labels["app"] != "" {
 		cluster = labels["app"] // surer than the name
+		l.configMaps++
 	}
 	if err := l.cluster(cluster); err != nil {
 		return err

@@ -35,7 +35,7 @@ func TestReadLiveKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &LiveSet{
-		Name: "live.json", Format: Kubernetes, ModTime: now.Add(-time.Hour), ReadAt: now, ConfigMaps: 5, Elsewhere: 1,
+		Name: "live.json", Format: Kubernetes, ModTime: now.Add(-time.Hour), ReadAt: now, HAConfigMaps: 2, Elsewhere: 1,
 		IDs: []string{
 			"0d78a62fe581b047510e28f26393a7ce", "11111111111111111111111111111111", "22222222222222222222222222222222",
 			"2c6b2d4f0b7a4a3a8b1c9d0e1f2a3b4c", "77777777777777777777777777777777", "9f0e1d2c3b4a59687786a5b4c3d2e1f0",
@@ -196,9 +196,25 @@ func TestReadLiveAge(t *testing.T) {
 	}
 }
 
+// TestReadLiveHAConfigMaps: a ConfigMap that only looks like one of high availability
+// names a cluster, which can only keep more, but does not show that somebody could see
+// those of Flink.
+func TestReadLiveHAConfigMaps(t *testing.T) {
+	t.Parallel()
+	const rootCA = `{"kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt"}}`
+	const looks = `{"kind":"ConfigMap","metadata":{"name":"a-cluster-config-map"}}`
+	const flinks = `{"kind":"ConfigMap","metadata":{"name":"b-cluster-config-map","labels":{"app":"b","configmap-type":"high-availability"}}}`
+	for want, items := range []string{rootCA + "," + looks, rootCA + "," + looks + "," + flinks, flinks + "," + rootCA + "," + flinks} {
+		got, err := readLive(t, strings.NewReader(`{"kind":"List","items":[`+items+`]}`), Kubernetes)
+		if err != nil || got.HAConfigMaps != want {
+			t.Errorf("%+v, %v; want %d", got, err, want)
+		}
+	}
+}
+
 // endless is a list of so many ConfigMaps, each of 200 kB.
 func endless(n int) io.Reader {
-	item := `{"kind":"ConfigMap","metadata":{"name":"a-cluster-config-map"},"data":{"x":"` + strings.Repeat("y", 200_000) + `"}}`
+	item := `{"kind":"ConfigMap","metadata":{"name":"a-cluster-config-map","labels":{"app":"a","configmap-type":"high-availability"}},"data":{"x":"` + strings.Repeat("y", 200_000) + `"}}`
 	readers := []io.Reader{strings.NewReader(`{"kind":"List","items":[` + item)}
 	for range n - 1 {
 		readers = append(readers, strings.NewReader(","), strings.NewReader(item))
@@ -216,7 +232,7 @@ func TestReadLiveMemory(t *testing.T) {
 		}
 	}, 0}
 	got, err := readLive(t, r, Kubernetes)
-	if err != nil || got.ConfigMaps != 1000 || r.n < 200_000_000 {
+	if err != nil || got.HAConfigMaps != 1000 || r.n < 200_000_000 {
 		t.Fatalf("%v, %d bytes", err, r.n)
 	}
 	if most > before+16<<20 {

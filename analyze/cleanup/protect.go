@@ -1,10 +1,6 @@
 package cleanup
 
-import (
-	"strings"
-
-	"fsweep/analyze/flink"
-)
+import "fsweep/analyze/flink"
 
 func (b *decider) excluded(policy *Root, j *JobDecision) bool {
 	return j.Job.Excluded || policy.Excludes(j.Job.Name) || policy.Excludes(j.Name)
@@ -121,7 +117,7 @@ func (b *decider) keepNamed(r *RootDecision, j *JobDecision, u *UnitDecision) {
 	}
 	// Later deployments use such an id again: neither the age of what is in the run
 	// nor the numbers of its checkpoints say anything.
-	if f.ConstantID || strings.HasSuffix(plainID(f.Name), "0000000000000000") {
+	if f.ConstantID || constantID(plainID(f.Name)) {
 		u.keepWhole(Fact{Rule: ConstantID})
 	}
 	if b.seen.ids[plainID(f.Name)] {
@@ -162,7 +158,7 @@ func flagFacts(f *flink.Flags, open int64) (facts []Fact) {
 func (b *decider) keepUnlessDead(u *UnitDecision) {
 	digits := u.Unit.RunDigits()
 	switch {
-	case b.live == nil, digits == "", digits == "000000", digits == "ffffff", b.live.digits[digits]:
+	case b.live == nil, !b.live.runs, digits == "", digits == "000000", digits == "ffffff", b.live.digits[digits]:
 		u.keep(Fact{Rule: RunNotKnownDead, Text: digits})
 	case b.seen.digits[digits]:
 		u.keep(Fact{Rule: SeenLive, Text: digits})

@@ -9,8 +9,8 @@ type Rule string
 // Rules that stop a root.
 const (
 	Misfits          Rule = "misfits"            // N of them; Path and Text: the first
-	NoLiveList       Rule = "no_live_list"       // the layout needs one
-	NoConfigMaps     Rule = "no_configmaps"      // the layout needs a live list with ConfigMaps
+	NoLiveList       Rule = "no_live_list"       // the layout needs one that names a run
+	NoConfigMaps     Rule = "no_configmaps"      // the layout needs a live list with ConfigMaps of high availability
 	TieStops         Rule = "on_tie_stop"        // TimeMs twice among the newest of the job Text
 	OtherRootStopped Rule = "other_root_stopped" // Path, and preflight is all
 )

@@ -163,6 +163,13 @@ func TestLayoutSentences(t *testing.T) {
 	t.Parallel()
 	cluster := func(name string, age float64) *flink.Unit { return unit(flink.ClusterUnit, name, age) }
 	child := func(name string, age float64) *flink.Unit { return unit(flink.ChildUnit, name, age) }
+	const constant = "00000000000000000000000000000000"
+	ids := func(ids ...string) func(*world) { return func(w *world) { w.in.Live[0].IDs = ids } }
+	second := func(ids ...string) func(*world) {
+		return func(w *world) {
+			w.in.Live = append(w.in.Live, &LiveSet{Name: "second", Format: Lines, IDs: ids})
+		}
+	}
 	mapped := func(w *world) {
 		w.in.JobMaps = map[Path]*JobMap{"/r": {dirs: map[string]string{spA: "orders", spB: "orders", spC: "bills"}, runs: map[string]string{}}}
 		w.root().Keep = 1
@@ -173,6 +180,9 @@ func TestLayoutSentences(t *testing.T) {
 		}},
 		{"run: what no live list can name stays", root(Run, job("", run("orders", 20, func(u *flink.Unit) { u.RunID = false }))).with(lives()), map[string]string{"orders": "no_run_id"}},
 		{"run: a live list is needed", root(Run, job("", run(idA, 10))), map[string]string{idA: "root_stopped"}},
+		{"run: a live list without an id says of no run that it is dead", root(Run, job("", run(idA, 10))).with(lives("a"), ids()), map[string]string{idA: "root_stopped"}},
+		{"run: nor does one with an id that all jobs share", root(Run, job("", run(idA, 10))).with(lives("a"), ids(constant)), map[string]string{idA: "root_stopped"}},
+		{"run: all live lists together name runs", root(Run, job("", run(idA, 10), run(idB, 10))).with(lives("a"), ids(), second(idB)), map[string]string{idA: "MOVE not_live", idB: "live"}},
 		{"run: an unknown entry stops its unit", root(Run, job("", run(idA, 10, func(u *flink.Unit) { u.NumUnknown = 1 }), run(idB, 10))).with(lives()), map[string]string{
 			idA: "unknown_entry", idB: "MOVE not_live",
 		}},
@@ -180,12 +190,15 @@ func TestLayoutSentences(t *testing.T) {
 		{"ha-storage: a cluster that lives is kept", root(HAStorage, job("", cluster("a", 10), cluster("b", 10), cluster("c", 6))).with(lives("a")), map[string]string{
 			"a": "live", "b": "MOVE not_live", "c": "min_age",
 		}},
-		{"ha-storage: the live list must have ConfigMaps", root(HAStorage, job("", cluster("a", 10))).with(lives(), func(w *world) { w.in.Live[0].ConfigMaps = 0 }), map[string]string{"a": "root_stopped"}},
+		{"ha-storage: one source has the ConfigMaps", root(HAStorage, job("", cluster("a", 10), cluster("b", 10))).with(lives("a"), second(idB)), map[string]string{"a": "live", "b": "MOVE not_live"}},
+		{"ha-storage: the live list must have ConfigMaps", root(HAStorage, job("", cluster("a", 10))).with(lives(), func(w *world) { w.in.Live[0].HAConfigMaps = 0 }), map[string]string{"a": "root_stopped"}},
 		{"children: by age", root(Children, job("", child("spark-1", 10), child("spark-2", 5))), map[string]string{"spark-1": "MOVE old_child", "spark-2": "min_age"}},
 		{"a flat root without a map: everything is kept", root(Savepoints, job("", sp(spA, 400), sp(spB, 300))), map[string]string{spA: "run_not_known_dead", spB: "run_not_known_dead"}},
 		{"unless older than min_age and its run is known dead", root(Savepoints, job("", sp(spA, 400), sp(spB, 300), sp(spC, 5), sp(spOfAll, 400))).with(lives(idA)), map[string]string{
 			spA: "run_not_known_dead", spB: "MOVE run_dead", spC: "min_age", spOfAll: "run_not_known_dead",
 		}},
+		{"a live list without an id says so of no run", root(Savepoints, job("", sp(spB, 300))).with(lives("a"), ids()), map[string]string{spB: "run_not_known_dead"}},
+		{"nor does one with an id that all jobs share", root(Savepoints, job("", sp(spB, 300))).with(lives("a"), ids(constant)), map[string]string{spB: "run_not_known_dead"}},
 		{"a run that was seen alive is not known dead", root(Savepoints, job("", sp(spB, 300))).with(lives(), func(w *world) { w.in.SeenLive = []string{idB} }), map[string]string{spB: "seen_live_before"}},
 		{"a job map groups a flat root", root(Savepoints, job("", sp(spA, 10), sp(spB, 20), sp(spC, 30), sp(spOfAll, 40))).with(mapped), map[string]string{
 			spA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", spB: beyond, spC: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", spOfAll: "run_not_known_dead",

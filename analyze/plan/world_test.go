@@ -118,7 +118,7 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 	}
 	in := cleanup.Inputs{ImageTime: imageTime, Now: w.now, Pins: w.pins, JobMaps: map[cleanup.Path]*cleanup.JobMap{}}
 	for _, l := range m.policy.Live {
-		in.Live = append(in.Live, &cleanup.LiveSet{Name: string(l.File), Format: l.Format, IDs: w.live, Clusters: w.live, ConfigMaps: 1})
+		in.Live = append(in.Live, &cleanup.LiveSet{Name: string(l.File), Format: l.Format, IDs: w.live, Clusters: w.live, HAConfigMaps: 1})
 	}
 	for root, text := range w.jobMap {
 		if in.JobMaps[root], err = cleanup.ReadJobMap(cleanup.Input{Name: "map", Reader: strings.NewReader(text), ModTime: imageTime}); err != nil {

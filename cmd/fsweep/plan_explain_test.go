@@ -15,7 +15,7 @@ import (
 // files writes down what a world has beside its image; false if files cannot say it.
 func (w *planWorld) files() (map[string]string, bool) {
 	var live strings.Builder
-	live.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt"}, "data": {}}`)
+	live.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing-cluster-config-map", "labels": {"app": "nothing", "configmap-type": "high-availability"}}, "data": {}}`)
 	for _, id := range w.live {
 		fmt.Fprintf(&live, `, {"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment", "metadata": {"name": "nothing"}, "status": {"jobStatus": {"jobId": %q}}}`, id)
 	}

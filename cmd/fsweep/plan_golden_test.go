@@ -148,7 +148,8 @@ func TestGoldenPlans(t *testing.T) {
 			files: map[string]string{"k8s.json": `{"apiVersion": "v1", "kind": "List", "items": [
 				{"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment", "metadata": {"name": "other", "namespace": "flink"},
 				 "status": {"jobStatus": {"jobId": "0123456789abcdef0123456789abcdef"}}},
-				{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt", "namespace": "flink"}, "data": {}}]}`},
+				{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other-cluster-config-map", "namespace": "flink",
+				 "labels": {"app": "other", "configmap-type": "high-availability", "type": "flink-native-kubernetes"}}, "data": {}}]}`},
 			items: []string{"unit /flink/ha/lab-cluster not_live proof"},
 		},
 		"children": {

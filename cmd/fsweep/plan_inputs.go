@@ -138,7 +138,7 @@ func (in *inputs) readLive(*cleanupOptions) error {
 			in.given.Live = append(in.given.Live, set)
 			in.live = append(in.live, planfile.Input{
 				File: string(source.File), Format: string(source.Format), MaxAgeMs: time.Duration(source.MaxAge).Milliseconds(),
-				Entries: int64(len(set.IDs) + len(set.Paths) + len(set.Clusters)),
+				IDs: int64(len(set.IDs)), Clusters: int64(len(set.Clusters)), Paths: int64(len(set.Paths)),
 			})
 			return nil
 		})
@@ -159,7 +159,7 @@ func (in *inputs) readPins(*cleanupOptions) error {
 			in.given.Pins = append(in.given.Pins, pins...)
 			in.pins = append(in.pins, planfile.Input{
 				File: string(file.File), Format: string(cleanup.Lines), MaxAgeMs: time.Duration(file.MaxAge).Milliseconds(),
-				Entries: int64(len(pins)),
+				Paths: int64(len(pins)),
 			})
 			return nil
 		})

@@ -294,7 +294,7 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	found, err := flink.Discover(t.Context(), tree, p.Declarations(), collector.Options(workers))
 	must(err)
 	in := cleanup.Inputs{ImageTime: scriptImageTime, Now: scriptNow, Live: []*cleanup.LiveSet{{
-		Name: "live", Format: cleanup.Kubernetes, IDs: slices.Sorted(slices.Values(w.live)), Clusters: w.clusters, ConfigMaps: 1,
+		Name: "live", Format: cleanup.Kubernetes, IDs: slices.Sorted(slices.Values(w.live)), Clusters: w.clusters, HAConfigMaps: 1,
 	}}}
 	for _, path := range w.pins {
 		in.Pins = append(in.Pins, cleanup.Path(path))
@@ -308,8 +308,8 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 			Image: "fsimage", MD5: fmt.Sprintf("%x", md5.Sum(image)), SizeBytes: int64(len(image)), TxID: 1, NamespaceID: 1, LayoutVersion: -67,
 			ImageTimeMs: scriptImageTime.UnixMilli(), ImageTimeSource: "test",
 		},
-		Live: []planfile.Input{{File: "live", Format: "kubernetes", MaxAgeMs: 1000, Entries: 1}},
-		Pins: []planfile.Input{{File: "pins", Format: "lines", MaxAgeMs: 1000, Entries: 1}},
+		Live: []planfile.Input{{File: "live", Format: "kubernetes", MaxAgeMs: 1000, IDs: 1}},
+		Pins: []planfile.Input{{File: "pins", Format: "lines", MaxAgeMs: 1000, Paths: 1}},
 	})
 	must(err)
 	return b.Bytes(), d

@@ -123,8 +123,13 @@ func headerInputs(h *Header) error {
 		}
 	}
 	for _, in := range slices.Concat(h.Live, h.Pins) {
-		if in.File == "" || in.Format == "" || in.MaxAgeMs <= 0 || in.Entries < 0 {
-			return invalidf("input %q: file, format and a maximum age are needed", in.File)
+		if in.File == "" || in.Format == "" || in.MaxAgeMs <= 0 || min(in.IDs, in.Clusters, in.Paths) < 0 {
+			return invalidf("input %q: file, format, a maximum age and what it named are needed", in.File)
+		}
+	}
+	for _, in := range h.Pins {
+		if in.IDs != 0 || in.Clusters != 0 {
+			return invalidf("pins %q: they have paths, no ids or clusters", in.File)
 		}
 	}
 	return nil

@@ -126,7 +126,12 @@ type Input struct {
 	File     string `json:"file"`
 	Format   string `json:"format"` // kubernetes | flink-rest | lines
 	MaxAgeMs int64  `json:"max_age_ms"`
-	Entries  int64  `json:"entries"` // ids or paths in it when the plan was made
+
+	// What it named when the plan was made. Each is compared by itself: one that lost a
+	// tenth of its ids is refused, however many paths it has.
+	IDs      int64 `json:"ids"` // of jobs
+	Clusters int64 `json:"clusters"`
+	Paths    int64 `json:"paths"` // all that pins have
 }
 
 // Root is a declared directory.
@@ -228,7 +233,9 @@ func (i *Input) fields(c *coder) {
 	c.text("file", &i.File)
 	c.text("format", &i.Format)
 	c.number("max_age_ms", &i.MaxAgeMs)
-	c.number("entries", &i.Entries)
+	c.number("ids", &i.IDs)
+	c.number("clusters", &i.Clusters)
+	c.number("paths", &i.Paths)
 }
 
 func (r *Root) fields(c *coder) {

@@ -117,7 +117,7 @@ func sampleHeader() Header {
 		Anchors: []Place{{"/flink-checkpoints", 16400}}, Protect: []Place{{"/flink-checkpoints/dgraph", 16900}},
 		Belts: Belts{MaxItems: 500, MaxInodesPerMove: 100_000, MaxInodes: 500_000, MaxPercentOfRoot: 30, MinTrashIntervalMs: day},
 		Pace:  Pace{BetweenItemsMs: 200, Batch: 50, BetweenBatchesMs: 10_000, BetweenRootsMs: 60_000, RPCTimeoutMs: 60_000, Window: "01:00-05:00", StopOn: "anomaly"},
-		Live:  []Input{{"flink-k8s.json", "kubernetes", 2 * 3_600_000, 41}}, Pins: []Input{{"pinned-savepoints.txt", "lines", day, 3}},
+		Live:  []Input{{"flink-k8s.json", "kubernetes", 2 * 3_600_000, 31, 8, 2}}, Pins: []Input{{"pinned-savepoints.txt", "lines", day, 0, 0, 3}},
 		Roots: []Root{
 			{Path: "/flink-checkpoints", InodeID: 16400, Layout: LayoutJobRun, Mode: ModeExecute, Inodes: 1000},
 			{Path: "/flink-checkpoints/dgraph", InodeID: 16900, Layout: LayoutJobRun, Mode: ModeObserve, Inodes: 50},

@@ -9,12 +9,12 @@ var rules = map[string]words{
 		"the entries leave the root, stand under ignore, or path and layout of the root are corrected",
 	},
 	"no_live_list": {
-		"the layout needs a live list, and the policy names none",
-		"the policy names a live source",
+		"the layout needs a live list, and none names a run: ids that end in 16 zeros are those of many jobs",
+		"a live list has the id of a run",
 	},
 	"no_configmaps": {
-		"the layout needs a live list with ConfigMaps, and there is none",
-		"a live source of format kubernetes has the ConfigMaps of all clusters",
+		"the layout needs a live list with ConfigMaps of Flink's high availability, and none has one",
+		"a live source of format kubernetes has the ConfigMaps of all clusters, with their labels",
 	},
 	"on_tie_stop": {
 		"several of the newest of job {job} have the same time {tied_mtime_ms}[, one is {path}], and on_tie is stop",
@@ -112,7 +112,7 @@ var rules = map[string]words{
 	},
 	"run_not_known_dead": {
 		"nobody says that its run[ {run_digits}…] is dead",
-		"a job map or a JOB directory groups it, or a live list has no run {run_digits}…; 000000 and ffffff are those of many jobs",
+		"a job map or a JOB directory groups it, or live lists name runs, but none {run_digits}…; 000000 and ffffff are those of many jobs",
 	},
 	"no_run_id": {
 		"its name is no id of a run, so no live list can have it",
