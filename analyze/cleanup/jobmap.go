@@ -13,7 +13,8 @@ type JobMap struct {
 
 // ReadJobMap reads a job map. A line has the name of a savepoint directory, or the
 // 6 hex digits in such names, then blanks, then the job's name, which may have
-// blanks in it. An error is a [*ListError] with the line.
+// blanks in it, but no # behind one: comments are lines that start with #. An error is
+// a [*ListError] with the line.
 func ReadJobMap(in Input) (*JobMap, error) {
 	m := &JobMap{dirs: map[string]string{}, runs: map[string]string{}}
 	if err := in.each(m.add); err != nil {

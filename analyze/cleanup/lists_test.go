@@ -12,15 +12,17 @@ import (
 func TestReadPins(t *testing.T) {
 	t.Parallel()
 	in := func(text string) Input { return Input{"pins.txt", strings.NewReader(text), now.Add(-time.Hour)} }
-	got, err := ReadPins(in("# kept for the audit\n/a/b/\n\nhdfs://nameservice1/c d/\xff\r\n/a//b\n"), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
-	if diff := cmp.Diff([]Path{"/a/b", "/c d/\xff"}, got); err != nil || diff != "" {
+	got, err := ReadPins(in("\ufeff # kept for the audit\n/a/b/\n\nhdfs://nameservice1/c d/\xff\r\n/a//b\n/x#y/#z\n"), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
+	if diff := cmp.Diff([]Path{"/a/b", "/c d/\xff", "/x#y/#z"}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
 		"# nothing\n":              "pins.txt: empty",
 		"/a\nb\n":                  `pins.txt:2: not understood: "b" is not absolute: a path starts with /`,
 		"/a/savepoint-*\n":         `pins.txt:1: not understood: "/a/savepoint-*" has the wildcard "*": a path names one place`,
-		"/a\n\n/a # why\n/\n":      `pins.txt:4: not understood: "/" is the root directory of HDFS`,
+		"/a\n\n/b\n/\n":            `pins.txt:4: not understood: "/" is the root directory of HDFS`,
+		"/a\n\n/a/b # why\n":       `pins.txt:3: not understood: "# why" looks like a comment behind "/a/b"; a comment is a line of its own`,
+		"/a\t#why\n":               `pins.txt:1: not understood: "#why" looks like a comment behind "/a"; a comment is a line of its own`,
 		"hdfs://10.0.0.1:8020/a\n": `pins.txt:1: not understood: "hdfs://10.0.0.1:8020/a" names the host "10.0.0.1:8020"; the cluster's logical URI is hdfs://nameservice1/a`,
 	} {
 		got, err := ReadPins(in(text), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
@@ -56,6 +58,7 @@ func TestReadJobMap(t *testing.T) {
 		"":                                  "map.txt: empty",
 		"1a2b3c\n":                          `map.txt:1: not understood: "1a2b3c" has no job after the savepoint`,
 		"1a2b3c a\n\n1a2b3c b\n":            `map.txt:3: not understood: "1a2b3c" is here a second time; before it belonged to "a"`,
+		"1a2b3c orders # Ann's\n":           `map.txt:1: not understood: "# Ann's" looks like a comment behind "1a2b3c orders"; a comment is a line of its own`,
 		"000000 a\n":                        `map.txt:1: not understood: "000000" stands in the savepoints of all jobs in application mode; name the directories`,
 		"ffffff a\n":                        `map.txt:1: not understood: "ffffff" stands in the savepoints of all jobs in application mode; name the directories`,
 		"1A2B3C a\n":                        `map.txt:1: not understood: "1A2B3C" is neither a directory such as savepoint-1a2b3c-0123456789ab nor 6 hex digits`,

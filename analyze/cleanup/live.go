@@ -139,7 +139,8 @@ func (l *liveReader) path(s string) error {
 	scheme, rest, isURI := strings.Cut(s, "://")
 	if isURI {
 		authority, tail, _ := strings.Cut(rest, "/")
-		ours := slices.Contains([]string{"hdfs", "webhdfs", "swebhdfs", "viewfs"}, scheme)
+		// Hadoop does not know HDFS://, but whoever writes it means this cluster.
+		ours := slices.Contains([]string{"hdfs", "webhdfs", "swebhdfs", "viewfs"}, strings.ToLower(scheme))
 		if !ours || slices.Contains(l.o.Foreign, Authority(authority)) {
 			l.elsewhere++
 			return nil
@@ -156,7 +157,7 @@ func (l *liveReader) path(s string) error {
 
 // json runs a reader of JSON and gives its errors their place.
 func (l *liveReader) json(in Input, read func(*json.Decoder, *meter) error) error {
-	m := &meter{r: in.Reader}
+	m := &meter{r: withoutMark(in.Reader)}
 	d := json.NewDecoder(m)
 	err := read(d, m)
 	if err == nil {

@@ -61,31 +61,32 @@ func (l *liveReader) kubernetes(d *json.Decoder, m *meter) error {
 	if err := delim(d, m, '{'); err != nil {
 		return err
 	}
-	listed := false
+	seen := map[json.Token]bool{}
 	for d.More() {
 		m.since = 0
 		key, err := d.Token()
 		if err != nil {
 			return err
 		}
-		if key != "items" {
-			if err := l.header(d, m, key); err != nil {
-				return err
-			}
-			continue
+		switch {
+		case seen[key]:
+			return listErrorf("%v is there twice", key)
+		case len(seen) == maxHeader:
+			return listErrorf("more than %d keys beside items; save the output of kubectl get … -o json", maxHeader)
 		}
-		if listed {
-			return listErrorf("items is there twice")
+		seen[key] = true
+		read := l.header
+		if key == "items" {
+			read = l.items
 		}
-		listed = true
-		if err := l.items(d, m); err != nil {
+		if err := read(d, m, key); err != nil {
 			return err
 		}
 	}
 	if err := delim(d, m, '}'); err != nil {
 		return err
 	}
-	if !listed {
+	if !seen["items"] {
 		return listErrorf("there are no items; save the output of kubectl get … -o json")
 	}
 	m.since = 0
@@ -98,27 +99,49 @@ func (l *liveReader) kubernetes(d *json.Decoder, m *meter) error {
 	return listErrorf("more follows after the list")
 }
 
+// maxHeader is how many keys a List may have; those of Kubernetes have four.
+const maxHeader = 100
+
 // header reads one key before or after the items. One resource alone, of kubectl
-// get NAME, is no list.
+// get NAME, is no list; and of a list in pieces, one piece says nothing of what the
+// others have.
 func (l *liveReader) header(d *json.Decoder, m *meter, key json.Token) error {
-	var v any
-	if err := m.next(d, &v); err != nil {
+	var raw json.RawMessage
+	if err := m.value(d, &raw); err != nil {
 		return err
 	}
-	if kind, ok := v.(string); ok && key == "kind" && !strings.HasSuffix(kind, "List") {
-		return listErrorf("a %q, where a List belongs; save the output of kubectl get … -o json", kind)
+	switch key {
+	case "kind":
+		var kind string
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			return err
+		}
+		if !strings.HasSuffix(kind, "List") {
+			return listErrorf("a %q, where a List belongs; save the output of kubectl get … -o json", kind)
+		}
+	case "metadata":
+		var meta struct {
+			Continue  string `json:"continue"`
+			Remaining int64  `json:"remainingItemCount"`
+		}
+		if err := json.Unmarshal(raw, &meta); err != nil {
+			return err
+		}
+		if meta.Continue != "" || meta.Remaining != 0 {
+			return listErrorf("the list is a part: metadata has continue or remainingItemCount; get all of it, as kubectl get does without --limit")
+		}
 	}
 	return nil
 }
 
-func (l *liveReader) items(d *json.Decoder, m *meter) error {
+func (l *liveReader) items(d *json.Decoder, m *meter, _ json.Token) error {
 	if err := delim(d, m, '['); err != nil {
 		return err
 	}
 	for n := 0; d.More(); n++ {
 		var r resource
-		if err := m.next(d, &r); err != nil {
-			return err
+		if err := m.value(d, &r); err != nil {
+			return fmt.Errorf("items[%d]: %w", n, err)
 		}
 		if err := l.resource(&r); err != nil {
 			return fmt.Errorf("items[%d], %s %q: %w", n, r.Kind, r.Metadata.Name, err)
@@ -163,8 +186,8 @@ func (l *liveReader) resource(r *resource) error {
 			Spec resourceSpec `json:"spec"`
 			resourceSpec
 		}
-		if err := json.Unmarshal([]byte(text), &wrapped); err != nil {
-			return listErrorf("the spec in its status: %w", err)
+		if err := decodeOnce([]byte(text), &wrapped); err != nil {
+			return listErrorf("the spec in its status: %v", err) // its offset is not the file's
 		}
 		specs = append(specs, wrapped.Spec, wrapped.resourceSpec)
 	}
@@ -221,11 +244,16 @@ func flatten(into map[string]string, prefix string, m map[string]any) {
 	}
 }
 
-// written takes paths that the operator wrote. In their place it also writes words
-// that are none, for "the last state, wherever it is".
+// lastState is what the operator writes in place of a path, for the last state
+// wherever it is.
+const lastState = "KUBERNETES_OPERATOR_LAST_STATE"
+
+// written takes paths that somebody wrote into a resource, and words that the
+// operator and Flink write in their place. What is neither may be meant as the path
+// of a savepoint that a job starts from, so it is an error.
 func (l *liveReader) written(paths []string) error {
 	for _, p := range paths {
-		if !strings.Contains(p, "/") {
+		if p == lastState || p == notOnDisk {
 			continue
 		}
 		if err := l.path(p); err != nil {

@@ -31,7 +31,7 @@ func (l *liveReader) rest(d *json.Decoder, m *meter) error {
 	listed := false
 	for n := 1; ; n++ {
 		var a restAnswer
-		err := m.next(d, &a)
+		err := m.value(d, &a)
 		if errors.Is(err, io.EOF) && n > 1 {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -135,6 +136,8 @@ func TestReadLiveRefused(t *testing.T) {
 		{"an id in capitals", Lines, "0D78A62FE581B047510E28F26393A7CE\n", ErrList, ""},
 		{"a path", Lines, "/a/../b\n", ErrList, `live.json:1: not understood: "/a/../b" has the component ".."`},
 		{"a long line", Lines, "/a\n/" + strings.Repeat("x", maxLine), ErrList, "live.json:2: not understood: a line of more than 65536 bytes"},
+		{"a comment behind an id", Lines, "0d78a62fe581b047510e28f26393a7ce # mine\n", ErrList, `live.json:1: not understood: "# mine" looks like a comment behind "0d78a62fe581b047510e28f26393a7ce"; a comment is a line of its own`},
+		{"a comment behind a path", Lines, "/a\n/b #\n", ErrList, `live.json:2: not understood: "#" looks like a comment behind "/b"; a comment is a line of its own`},
 		{"binary", Lines, "/a\x00b\n", ErrList, "live.json:1: not understood: a zero byte; this is no text file"},
 		{"cut", Kubernetes, `{"kind":"List","items":[` + item, ErrList, "live.json: byte 87: not understood: the file ends in the middle; was it written to its end?"},
 		{"cut in an item", Kubernetes, `{"kind":"List","items":[` + item[:30], ErrList, ""},
@@ -150,6 +153,27 @@ func TestReadLiveRefused(t *testing.T) {
 			"a wrong id", Kubernetes, `{"items":[` + item + `,{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"d"},"status":{"jobStatus":{"jobId":"5"}}}]}`, ErrList,
 			`live.json: byte 201: items[1], FlinkDeployment "d": not understood: "5" is no job id of 32 lower-case hex digits, and no uuid`,
 		},
+		{"a piece", Kubernetes, `{"kind":"List","items":[` + item + `],"metadata":{"continue":"eyJ2IjoibWV0YSJ9"}}`, ErrList, "live.json: byte 131: not understood: the list is a part: metadata has continue or remainingItemCount; get all of it, as kubectl get does without --limit"},
+		{"a piece, by its rest", Kubernetes, `{"metadata":{"continue":"","remainingItemCount":1},"items":[` + item + `]}`, ErrList, ""},
+		{"metadata that say nothing", Kubernetes, `{"metadata":{"continue":5},"items":[` + item + `]}`, ErrList, ""},
+		{"metadata twice", Kubernetes, `{"metadata":{"continue":"x"},"metadata":{},"items":[` + item + `]}`, ErrList, ""},
+		{"continue twice", Kubernetes, `{"metadata":{"continue":"x","continue":""},"items":[` + item + `]}`, ErrList, ""},
+		{"a kind that is none", Kubernetes, `{"kind":["List"],"items":[` + item + `]}`, ErrList, ""},
+		{"any number of keys", Kubernetes, `{"items":[` + item + `]` + manyKeys(200) + `}`, ErrList, ""},
+		{
+			"a job id twice", Kubernetes, `{"items":[` + item + `,` + deployment(`"status":{"jobStatus":{"jobId":"0d78a62fe581b047510e28f26393a7ce","jobId":"9f0e1d2c3b4a59687786a5b4c3d2e1f0"}}`) + `]}`, ErrList,
+			`live.json: byte 275: items[1]: not understood: the key "jobId" is there twice in one object`,
+		},
+		{"a job id twice, once escaped", Kubernetes, `{"items":[` + deployment(`"status":{"jobStatus":{"jobId":"0d78a62fe581b047510e28f26393a7ce","jobI\u0064":null}}`) + `]}`, ErrList, ""},
+		{"a path twice in a remembered spec", Kubernetes, `{"items":[` + deployment(`"status":{"reconciliationStatus":{"lastStableSpec":"{\"job\":{\"initialSavepointPath\":\"/a\",\"initialSavepointPath\":null}}"}}`) + `]}`, ErrList, ""},
+		{
+			"a savepoint that is no path", Kubernetes, `{"items":[` + deployment(`"spec":{"job":{"initialSavepointPath":"flink-savepoints/savepoint-0d78a6-99aabbccddee"}}`) + `]}`, ErrList,
+			`live.json: byte 189: items[0], FlinkDeployment "d": not understood: "flink-savepoints/savepoint-0d78a6-99aabbccddee" is not absolute: a path starts with /`,
+		},
+		{"a savepoint that is a name", Kubernetes, `{"items":[` + deployment(`"spec":{"job":{"initialSavepointPath":"savepoint-0d78a6-99aabbccddee"}}`) + `]}`, ErrList, ""},
+		{"an upgrade from no path", Kubernetes, `{"items":[` + deployment(`"status":{"jobStatus":{"upgradeSavepointPath":"LAST_STATE"}}`) + `]}`, ErrList, ""},
+		{"a history without paths", Kubernetes, `{"items":[` + deployment(`"status":{"jobStatus":{"savepointInfo":{"savepointHistory":[{"location":"/a"},{"location":"b"}]}}}`) + `]}`, ErrList, ""},
+		{"a remembered spec with no path", Kubernetes, `{"items":[` + deployment(`"status":{"reconciliationStatus":{"lastReconciledSpec":"{\"spec\":{\"job\":{\"initialSavepointPath\":\"x\"}}}"}}`) + `]}`, ErrList, ""},
 		{"a wrong type", Kubernetes, `{"items":[{"kind":5}]}`, ErrList, ""},
 		{"a spec that is no JSON", Kubernetes, `{"items":[{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"d"},"status":{"reconciliationStatus":{"lastStableSpec":"{"}}}]}`, ErrList, ""},
 		{"a huge item", Kubernetes, `{"items":[{"kind":"` + strings.Repeat("x", maxItemBytes+1<<20), ErrList, ""},
@@ -158,6 +182,11 @@ func TestReadLiveRefused(t *testing.T) {
 		{"only checkpoints", FlinkREST, `{"latest":{"restored":{"external_path":"/a"}}}`, ErrList, ""},
 		{"a job without id", FlinkREST, `{"jobs":[{"name":"x"}]}`, ErrList, ""},
 		{"cut", FlinkREST, `{"jobs":[{"jid":"0d78a62fe5`, ErrList, ""},
+		{
+			"jobs twice", FlinkREST, `{"jobs":[{"jid":"0d78a62fe581b047510e28f26393a7ce"}],"jobs":[]}`, ErrList,
+			`live.json: byte 63: not understood: the key "jobs" is there twice in one object`,
+		},
+		{"an id twice", FlinkREST, `{"jobs":[{"jid":"0d78a62fe581b047510e28f26393a7ce","jid":"9f0e1d2c3b4a59687786a5b4c3d2e1f0"}]}`, ErrList, ""},
 		{"HTML", FlinkREST, "<html>", ErrList, ""},
 		{"another format", "csv", "x", ErrList, ""},
 	} {
@@ -174,6 +203,53 @@ func TestReadLiveRefused(t *testing.T) {
 	for _, f := range []Format{Lines, Kubernetes, FlinkREST} {
 		if _, err := readLive(t, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(broken)), f); !errors.Is(err, broken) && f != Lines {
 			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// deployment is a FlinkDeployment d with these keys.
+func deployment(keys string) string {
+	return `{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"d"},` + keys + `}`
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"k%d":0`, i)
+	}
+	return b.String()
+}
+
+// TestReadLiveTaken: what looks like a mistake of [TestReadLiveRefused] and is none.
+func TestReadLiveTaken(t *testing.T) {
+	t.Parallel()
+	const id = "0d78a62fe581b047510e28f26393a7ce"
+	withPaths := func(p string) string {
+		return deployment(`"spec":{"job":{"initialSavepointPath":` + p + `}},"status":{"jobStatus":{"jobId":"` + id + `","upgradeSavepointPath":` + p +
+			`,"savepointInfo":{"lastSavepoint":null,"savepointHistory":[{"location":` + p + `}]}}}`)
+	}
+	for _, c := range []struct {
+		format Format
+		text   string
+		paths  []Path
+	}{
+		{Kubernetes, "\ufeff" + `{"metadata":{"resourceVersion":"","continue":"","remainingItemCount":0},"items":[` + withPaths(`""`) + `]}`, nil},
+		{Kubernetes, `{"metadata":null,"items":[` + withPaths(`null`) + `]}`, nil},
+		{Kubernetes, `{"items":[` + withPaths(`"KUBERNETES_OPERATOR_LAST_STATE"`) + `]}`, nil},
+		{Kubernetes, `{"items":[` + withPaths(`"<checkpoint-not-externally-addressable>"`) + `]}`, nil},
+		{Kubernetes, `{"items":[` + withPaths(`"HDFS://nameservice1/a"`) + `]}`, []Path{"/a"}},
+		// The same keys in different objects.
+		{Kubernetes, `{"items":[` + withPaths(`"/a"`) + `,` + withPaths(`"/b"`) + `]}`, []Path{"/a", "/b"}},
+		{FlinkREST, "\ufeff" + `{"jobs":[{"jid":"` + id + `","tasks":{"a":1},"b":{"a":[{"a":1},{"a":2}]}},{"jid":"` + id + `"}]}`, nil},
+		{Lines, "\ufeff " + id + "\n/a#b/#c\n", []Path{"/a#b/#c"}},
+	} {
+		got, err := readLive(t, strings.NewReader(c.text), c.format)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if !slices.Equal(got.IDs, []string{id}) || !slices.Equal(got.Paths, c.paths) {
+			t.Errorf("%s: %v %v", c.text, got.IDs, got.Paths)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func checkText(src []byte) (string, *Problem) {
 	if len(src) > MaxPolicyBytes {
 		return "", &Problem{Message: fmt.Sprintf("%d bytes are too large for a policy; the limit is %d", len(src), MaxPolicyBytes)}
 	}
-	text := strings.TrimPrefix(string(src), "\ufeff") // some editors write it; it means nothing
+	text := strings.TrimPrefix(string(src), byteOrderMark)
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	line := 0
 	for l := range strings.Lines(text) {

@@ -3,8 +3,10 @@ package cleanup
 import "time"
 
 // ReadPins reads a list of paths to keep: one a line, absolute or as URI of the
-// nameservice, comments with #. Paths are compared byte by byte, so a line need not
-// be UTF-8; blanks around it are no part of it, wildcards are refused.
+// nameservice; comments are lines that start with #. Paths are compared byte by byte,
+// so a line need not be UTF-8; blanks around it are no part of it. Wildcards are
+// refused, and so is a # behind a blank: it is more often a comment than a name, and
+// what lies in a directory with such a name is pinned by a path above it.
 //
 // An error is a [*ListError]: the list is empty, older than the policy allows, or
 // has a line that is no path of this cluster.

@@ -23,7 +23,9 @@ func draw(t *rapid.T) *Policy {
 		n++
 		return Path(fmt.Sprintf("/%s%d/%s", label, n, strings.NewReplacer(":", "", "/", "").Replace(word.Draw(t, label))))
 	}
-	duration := func(label string) Duration { return Duration(rapid.Int64Range(1, 1<<62).Draw(t, label)) }
+	duration := func(label string) Duration {
+		return Duration(rapid.Int64Range(1, 1<<42).Draw(t, label)) * Duration(time.Millisecond)
+	}
 	count := func(label string) Count { return Count(rapid.Int64Range(1, 1<<62).Draw(t, label)) }
 	names := func(label string) []Name {
 		var out []Name

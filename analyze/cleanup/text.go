@@ -37,8 +37,23 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (in *Input) fail(line int, err error) error { return &ListError{in.Name, line, -1, err} }
 
+// byteOrderMark may start a text: some editors write it, and it means nothing.
+const byteOrderMark = "\ufeff"
+
+// commentAt gives the place of a # behind a blank; -1: there is none. Names in HDFS
+// may have both, but a comment that became part of a name would make the line name
+// nothing, so it is refused.
+func commentAt(line []byte) int {
+	for i := 1; i < len(line); i++ {
+		if line[i] == '#' && (line[i-1] == ' ' || line[i-1] == '\t') {
+			return i
+		}
+	}
+	return -1
+}
+
 // each calls fn for every line that says something, without blanks around it.
-// Comments are lines that start with #. The bytes are valid until fn returns, and
+// Comments are lines that start with #, and nothing else. The bytes are valid until fn returns, and
 // its error gets the number of the line.
 func (in *Input) each(fn func(line []byte) error) error {
 	s := bufio.NewScanner(in.Reader)
@@ -46,16 +61,20 @@ func (in *Input) each(fn func(line []byte) error) error {
 	n, said := 0, 0
 	for s.Scan() {
 		n++
-		line := bytes.TrimSpace(s.Bytes())
+		line := s.Bytes()
 		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}
+		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
 		said++
 		if bytes.IndexByte(line, 0) >= 0 {
 			return in.fail(n, listErrorf("a zero byte; this is no text file"))
+		}
+		if at := commentAt(line); at >= 0 {
+			return in.fail(n, listErrorf("%q looks like a comment behind %q; a comment is a line of its own", line[at:], bytes.TrimSpace(line[:at])))
 		}
 		if err := fn(line); err != nil {
 			return in.fail(n, err)

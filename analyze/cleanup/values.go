@@ -75,14 +75,13 @@ func (id *InodeID) set(v value) error {
 
 func (id *InodeID) yaml() string { return strconv.FormatUint(uint64(*id), 10) }
 
-// Duration is a length of time, never negative. It is written like Go's, with d
-// for days of 24 hours: 26h, 6d, 1d12h, 200ms. A bare number is refused: nobody
-// can see its unit.
+// Duration is a length of time in whole milliseconds, as times in an image and in a
+// plan are, and never negative. It is written like Go's, with d for days of 24 hours:
+// 26h, 6d, 1d12h, 200ms. A bare number is refused: nobody can see its unit.
 type Duration time.Duration
 
 var durationUnits = map[string]int64{
-	"ns": 1, "us": int64(time.Microsecond), "µs": int64(time.Microsecond), "ms": int64(time.Millisecond),
-	"s": int64(time.Second), "m": int64(time.Minute), "h": int64(time.Hour), "d": 24 * int64(time.Hour),
+	"ms": int64(time.Millisecond), "s": int64(time.Second), "m": int64(time.Minute), "h": int64(time.Hour), "d": 24 * int64(time.Hour),
 }
 
 func (d *Duration) set(v value) error {
@@ -113,21 +112,24 @@ func (d *Duration) set(v value) error {
 		}
 		rest = tail
 	}
+	if sum%int64(time.Millisecond) != 0 {
+		return fmt.Errorf("%q is not in whole milliseconds; the units are ms, s, m, h, d, %s", v.text, example)
+	}
 	*d = Duration(sum)
 	return nil
 }
 
 func (d *Duration) yaml() string { return d.String() }
 
-// String gives hours, minutes, seconds and what is below without those that are
-// zero: 144h, 1h30m, 200ms.
+// String gives hours, minutes, seconds and milliseconds without those that are zero:
+// 144h, 1h30m, 200ms.
 func (d Duration) String() string {
-	if d == 0 {
+	if d < Duration(time.Millisecond) {
 		return "0h"
 	}
 	var b strings.Builder
 	rest := int64(d)
-	for _, unit := range []string{"h", "m", "s", "ms", "us", "ns"} {
+	for _, unit := range []string{"h", "m", "s", "ms"} {
 		if n := rest / durationUnits[unit]; n > 0 {
 			fmt.Fprintf(&b, "%d%s", n, unit)
 			rest %= durationUnits[unit]
