@@ -23,6 +23,10 @@ func (m *moment) String() string {
 	return m.UTC().Format(time.RFC3339Nano)
 }
 
+// lastYear leaves room for what is counted from a time, such as when a plan expires:
+// a plan has no time after the year 9999.
+const lastYear = 9000
+
 // Set takes a time of RFC 3339, to the millisecond. Without an offset it would be
 // anybody's guess which one is meant.
 func (m *moment) Set(s string) error {
@@ -31,8 +35,8 @@ func (m *moment) Set(s string) error {
 	switch {
 	case err != nil:
 		return errors.New("write a time such as 2026-11-29T21:30:00Z, with Z for UTC or an offset such as +02:00")
-	case t.UnixMilli() <= 0 || t.Year() > 9999:
-		return errors.New("must be after 1970 and before 10000")
+	case t.UnixMilli() <= 0 || t.Year() > lastYear:
+		return fmt.Errorf("must be after 1970 and not beyond the year %d", lastYear)
 	}
 	m.Time = t
 	return nil
