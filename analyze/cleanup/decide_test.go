@@ -22,6 +22,7 @@ const (
 	idB     = "bbbbbb00000000000000000000000002"
 	idC     = "cccccc00000000000000000000000003"
 	idD     = "dddddd00000000000000000000000004"
+	idE     = "eeeeee00000000000000000000000005"
 	reused  = "ffffffff8e2d96d90000000000000000"
 	spA     = "savepoint-aaaaaa-000000000001"
 	spB     = "savepoint-bbbbbb-000000000002"

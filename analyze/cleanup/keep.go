@@ -80,6 +80,7 @@ func (b *decider) keepUnion(policy *Root, j *JobDecision) {
 	keepNewest(r.metadata, int64(policy.Keep), NewestByMetadata)
 	keepNewest(r.subtree, int64(policy.Keep), NewestBySubtree)
 	keepNewest(r.files, int64(policy.Keep), NewestByFiles)
+	r.keepNewer(int64(policy.Keep))
 	none := noneComplete(j)
 	for _, u := range j.Units {
 		t := &u.Unit.Times
@@ -132,6 +133,26 @@ func keepNewest(list []ranked, n int64, rule Rule) {
 		}
 		if over && r.Ms == last {
 			r.u.keep(Fact{Rule: EqualNewest, TimeMs: r.Ms, Place: r.Place, N: int64(i) + 1, Limit: n, Text: string(rule)})
+		}
+	}
+}
+
+// keepNewer keeps what changed since the newest files of the last that is kept by files.
+// The newest by subtree may be so because something was moved out of them, which says
+// nothing about those that they displace. Times of files never rise by that: what this
+// keeps, no plan that is carried out can set free. What has no file has nothing to lose.
+func (r *ranking) keepNewer(n int64) {
+	at := min(n, int64(len(r.files)))
+	if at <= 0 {
+		return
+	}
+	last := r.files[at-1].Ms
+	for i, s := range r.subtree {
+		if s.Ms < last {
+			return
+		}
+		if file := s.u.Unit.NewestFile; int64(i) >= n && file.Place != flink.NoPlace && file.Ms < last {
+			s.u.keep(Fact{Rule: NewerThanFiles, TimeMs: s.Ms, Place: s.Place, N: at})
 		}
 	}
 }

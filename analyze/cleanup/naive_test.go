@@ -139,7 +139,7 @@ func (n *naiveUnit) byJob(all []naiveUnit) bool {
 	if n.group == "" {
 		return n.policy.Layout == Savepoints && (!n.dead() || n.policy.KeepWithin > 0 && age(t.Newest.Ms) <= time.Duration(n.policy.KeepWithin))
 	}
-	newerMetadata, newerSubtree, newerFile, complete, newestComplete := 0, 0, 0, 0, int64(0)
+	newerMetadata, newerSubtree, newerFile, fileAfter, files, complete, newestComplete := 0, 0, 0, 0, 0, 0, int64(0)
 	for _, o := range all {
 		if !n.mate(&o) || !o.known() {
 			continue
@@ -154,12 +154,19 @@ func (n *naiveUnit) byJob(all []naiveUnit) bool {
 		if o.unit.Times.Rank.Ms > t.Rank.Ms {
 			newerSubtree++
 		}
-		if !o.unit.Skeleton && o.unit.NewestFile.Ms > n.unit.NewestFile.Ms {
+		if o.unit.Skeleton {
+			continue
+		}
+		files++
+		if o.unit.NewestFile.Ms > n.unit.NewestFile.Ms {
 			newerFile++
+		}
+		if o.unit.NewestFile.Ms > t.Rank.Ms {
+			fileAfter++
 		}
 	}
 	keep := int(n.policy.Keep)
-	return t.HasMetadata && newerMetadata < keep || newerSubtree < keep || !n.unit.Skeleton && newerFile < keep ||
+	return t.HasMetadata && newerMetadata < keep || newerSubtree < keep || !n.unit.Skeleton && newerFile < keep || !n.unit.Skeleton && fileAfter < min(keep, files) ||
 		complete == 0 && !n.unit.Skeleton || complete > 0 && max(t.Newest.Ms, t.NewestMetadataMs) >= newestComplete ||
 		n.policy.KeepWithin > 0 && age(t.Newest.Ms) <= time.Duration(n.policy.KeepWithin)
 }

@@ -41,6 +41,7 @@ const (
 	NewestByMetadata  Rule = "newest_by_metadata"
 	NewestBySubtree   Rule = "newest_by_subtree" // TimeMs, Place
 	NewestByFiles     Rule = "newest_by_files"   // TimeMs, Place: of files and symlinks alone
+	NewerThanFiles    Rule = "newer_than_files"  // TimeMs, Place: not before the newest files of number N by files alone
 	EqualNewest       Rule = "equal_newest"      // as new as the last of those that are kept
 	NewestComplete    Rule = "newest_complete"   // TimeMs: of its `_metadata`
 	NewerThanComplete Rule = "newer_than_complete"

@@ -34,6 +34,10 @@ func TestKeepSentences(t *testing.T) {
 			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_metadata newest_by_subtree newer_than_complete",
 			"j/" + idC: "newest_by_files", "j/" + idD: beyond,
 		}},
+		{"what changed after the newest files stays, whatever changed later", root(JobRun, job("j", run(idA, 10), run(idB, 40, touchDir(7)), run(idC, 50, touch(45), touchDir(12)), run(idD, 60, touch(30)), run(idE, 70, touchDir(31)))).with(policyOf(func(r *Root) { r.Keep = 2 })), map[string]string{
+			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_metadata newest_by_subtree newer_than_complete",
+			"j/" + idC: "newer_than_files", "j/" + idD: "newest_by_files", "j/" + idE: beyond,
+		}},
 		{"what has no file takes no place among files", root(JobRun, job("j", run(idA, 10), run(idB, 9, skeleton), run(idC, 30), run(idD, 40))).with(policyOf(func(r *Root) { r.Keep = 2 })), map[string]string{
 			"j/" + idA: "newest_by_metadata newest_by_subtree newest_by_files newest_complete", "j/" + idB: "newest_by_subtree newer_than_complete",
 			"j/" + idC: "newest_by_metadata newest_by_files", "j/" + idD: beyond,

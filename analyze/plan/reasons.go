@@ -95,6 +95,7 @@ var names = map[cleanup.Rule]fields{
 	cleanup.NewestByMetadata:  {time: "metadata_mtime_ms", n: "position", limit: "keep"},
 	cleanup.NewestBySubtree:   {time: "subtree_mtime_ms", place: "subtree_mtime_of", n: "position", limit: "keep"},
 	cleanup.NewestByFiles:     {time: "files_mtime_ms", place: "files_mtime_of", n: "position", limit: "keep"},
+	cleanup.NewerThanFiles:    {time: "subtree_mtime_ms", place: "subtree_mtime_of", n: "position_by_files"},
 	cleanup.EqualNewest:       {time: "equal_mtime_ms", place: "equal_mtime_of", n: "position", limit: "keep", text: "ranking"},
 	cleanup.NewestComplete:    {time: "metadata_mtime_ms"},
 	cleanup.NewerThanComplete: {time: "subtree_mtime_ms", place: "subtree_mtime_of"},

@@ -174,7 +174,16 @@ func keepOfJob(root *randomRoot, units []*modelUnit) {
 			}
 		}
 	}
+	var files []int64
 	for _, m := range units {
+		if !m.unknown && !m.skeleton {
+			files = append(files, m.file)
+		}
+	}
+	slices.Sort(files)
+	for _, m := range units {
+		// Whatever changed since the files of those that are kept by files.
+		m.keep = m.keep || root.keep > 0 && !m.skeleton && len(files) > 0 && m.rank >= files[max(0, len(files)-root.keep)]
 		m.keep = m.keep || newest == 0 && !m.skeleton || newest > 0 && (m.metadata == newest || m.newest >= newest) ||
 			scriptImageTime.UnixMilli()-m.newest <= 3600*1000
 	}
@@ -224,12 +233,13 @@ func (m *modelUnit) debris(root *randomRoot) (items []string) {
 func TestPlanModel(t *testing.T) {
 	t.Parallel()
 	roots, items := 0, 0
-	randomPlanWorlds(t, 300, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
+	randomPlanWorlds(t, 300, func(t *testing.T, r *rand.Rand, again func() *planWorld) {
 		w := again()
 		w.belts = ""
 		for _, root := range w.roots {
 			root.ties = false
 		}
+		w.touchDirs(r)
 		file, d := w.plan(t, 1)
 		lines := planLines(t, file)
 		for i, r := range d.Roots {

@@ -17,15 +17,15 @@ func holds(dir, p string) bool { return p == dir || strings.HasPrefix(p, dir+"/"
 
 // planItem is an item of a written plan.
 type planItem struct {
-	path, kind, root string
-	split            bool
+	path, kind, root, rule string
+	split                  bool
 }
 
 func writtenItems(t *testing.T, file []byte) (items []planItem) {
 	t.Helper()
 	for _, l := range planLines(t, file) {
 		if l.Type == "item" {
-			items = append(items, planItem{l.path(), l.Kind, l.Root, l.SplitOf != 0})
+			items = append(items, planItem{l.path(), l.Kind, l.Root, l.Rule, l.SplitOf != 0})
 		}
 	}
 	return items

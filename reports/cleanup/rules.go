@@ -78,6 +78,10 @@ var rules = map[string]words{
 		"number {position} of the newest {keep} by files alone ({files_mtime_ms}[ in {files_mtime_of}])",
 		"{keep|other of the job has a newer file|others of the job have newer files}",
 	},
+	"newer_than_files": {
+		"changed at {subtree_mtime_ms}[ in {subtree_mtime_of}], not before the newest files of number {position_by_files} by files alone",
+		"{position_by_files|other of the job has|others of the job have} files that are newer than this",
+	},
 	"equal_newest": {
 		"as new as the last that {ranking} keeps ({equal_mtime_ms}[ in {equal_mtime_of}], number {position}, keep {keep})",
 		"something newer in the job takes the place of both",
