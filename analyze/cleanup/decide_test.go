@@ -54,7 +54,7 @@ func unit(kind flink.UnitKind, name string, age float64, edits ...func(*flink.Un
 		Kind: kind, Name: name, INodeID: nextID.Add(1000), ParentID: 1, Selected: true, RunID: kind == flink.RunUnit,
 		ConstantID: strings.HasSuffix(name, "0000000000000000"), Totals: flink.Totals{Directories: 3, Files: 7, Length: 70},
 		Times:  flink.Times{OldestMs: days(age)},
-		Shared: flink.Area{Dir: namespace.NoDir}, Taskowned: flink.Area{Dir: namespace.NoDir}, Changelog: flink.Area{Dir: namespace.NoDir},
+		Shared: flink.Area{Dir: namespace.NoDir}, Taskowned: flink.Area{Dir: namespace.NoDir},
 	}
 	touch(age)(u)
 	for _, edit := range edits {

@@ -26,7 +26,7 @@ func misplaced(name string, runs, savepoints bool) (Reason, string) {
 // firstLevel says what a directory right below a root is.
 func (b *builder) firstLevel(r *Root, root, c uint32, name string) {
 	if name == MarkerName {
-		b.nodes[root].facts.bits |= markerBit // whatever it is, somebody wants to keep this
+		b.facts[root].bits |= markerBit // whatever it is, somebody wants to keep this
 		return
 	}
 	if r.Declared.Layout == HAStorage && isStore(name) {
@@ -72,7 +72,7 @@ func (b *builder) job(r *Root, j *Job, n uint32) {
 		}
 		name := b.name(c)
 		if name == MarkerName {
-			b.nodes[n].facts.bits |= markerBit
+			b.facts[n].bits |= markerBit
 			continue
 		}
 		if b.ambiguous(n, k) {
@@ -139,7 +139,7 @@ func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {
 	odd := UnknownDirectory
 	switch {
 	case name == MarkerName:
-		b.nodes[unitNode].facts.bits |= markerBit
+		b.facts[unitNode].bits |= markerBit
 		b.spread(n, inside, unit, noUnit)
 		return
 	case impossible(name):
@@ -163,7 +163,8 @@ func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {
 		b.area(n, &u.Taskowned, taskowned, unit)
 		return
 	case name == "dstl":
-		b.area(n, &u.Changelog, changelog, unit)
+		u.Changelog = &Area{}
+		b.area(n, u.Changelog, changelog, unit)
 		return
 	}
 	b.unknownIn(unit, Misfit{odd, b.path(n), b.id(n), ""})
@@ -172,7 +173,8 @@ func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {
 
 func (b *builder) checkpoint(n uint32, unit int32, number int64) {
 	d := b.nodes[n].dir
-	c := &Checkpoint{N: number, Dir: d, INodeID: b.t.ID(d), MTimeMs: b.t.MTimeMs(d), Totals: b.t.Summary(d).Live()}
+	c := b.checkpointRoom.next()
+	*c = Checkpoint{N: number, Dir: d, INodeID: b.t.ID(d), MTimeMs: b.t.MTimeMs(d), Totals: b.t.Summary(d).Live()}
 	c.Times.OldestMs = c.MTimeMs
 	u := b.units[unit]
 	u.Checkpoints = append(u.Checkpoints, c)
@@ -219,7 +221,7 @@ func (b *builder) spread(n uint32, c class, unit, checkpoint int32) {
 		b.nodes[i].class, b.nodes[i].unit, b.nodes[i].checkpoint = c, unit, checkpoint
 		for _, c := range b.children(i) {
 			if string(b.t.Name(b.nodes[c].dir)) == MarkerName {
-				b.nodes[i].facts.bits |= markerBit
+				b.facts[i].bits |= markerBit
 			}
 			todo = append(todo, c)
 		}

@@ -45,6 +45,24 @@ type builder struct {
 	snapshots  map[namespace.Dir]bool // that have some
 	stateful   []bool                 // of roots: some run has chk-N, shared or taskowned
 	bare       []uint32               // nodes of runs with no directory but dstl and markers
+
+	unitRoom       room[Unit]
+	checkpointRoom room[Checkpoint]
+	fileRoom       room[File]
+}
+
+// room makes values in blocks: each by itself would be rounded up to a larger size,
+// and there are many.
+type room[T any] []T
+
+// next gives a value that nobody has.
+func (r *room[T]) next() *T {
+	if len(*r) == 0 {
+		*r = make([]T, 64)
+	}
+	v := &(*r)[0]
+	*r = (*r)[1:]
+	return v
 }
 
 // Discover looks at the declared roots, and for guards everywhere. t must have
@@ -235,12 +253,13 @@ func (b *builder) addJob(r *Root, j *Job, n uint32) *Job {
 // addUnit adds a unit of a job, and gives its number.
 func (b *builder) addUnit(j *Job, n uint32, kind UnitKind) int32 {
 	r, d := b.roots[b.nodes[n].root], b.nodes[n].dir
-	u := &Unit{
+	u := b.unitRoom.next()
+	*u = Unit{
 		Kind: kind, Name: b.name(n), Dir: d, INodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)),
 		Owner: b.t.Owner(d), Group: b.t.Group(d), Permission: b.t.Mode(d), MTimeMs: b.t.MTimeMs(d),
 		Selected: j.Selected,
-		Totals:   b.t.Summary(d).Live(), StoragePolicy: b.t.StoragePolicy(d), ECPolicy: b.t.ECPolicy(d),
-		Shared: Area{Dir: namespace.NoDir}, Taskowned: Area{Dir: namespace.NoDir}, Changelog: Area{Dir: namespace.NoDir},
+		Totals:   b.t.Summary(d).Live(),
+		Shared:   Area{Dir: namespace.NoDir}, Taskowned: Area{Dir: namespace.NoDir},
 	}
 	if !j.Grouped() {
 		u.Selected = r.Declared.selects(u.Name)

@@ -115,11 +115,12 @@ type Unit struct {
 	NewestFile Stamp
 
 	Checkpoints []*Checkpoint // of a run, by number
-	// Of a run; Dir is NoDir if there is none. Changelog is dstl.
-	Shared, Taskowned, Changelog Area
-	Metadata                     *File  // of a savepoint
-	InProgress                   []File // of a savepoint
-	Pointers                     int64  // HA files of a cluster
+	// Of a run; Dir is NoDir if there is none.
+	Shared, Taskowned Area
+	Changelog         *Area  // dstl, which few have; nil if there is none
+	Metadata          *File  // of a savepoint
+	InProgress        []File // of a savepoint
+	Pointers          int64  // HA files of a cluster
 
 	Flags     Flags
 	OpenFiles int64
@@ -129,9 +130,7 @@ type Unit struct {
 	// later deployments use again, so its age says nothing.
 	RunID, ConstantID bool
 	// Skeleton: there is neither file nor symlink in it, other than markers.
-	Skeleton      bool
-	StoragePolicy string // in force, empty if unspecified
-	ECPolicy      string // in force, empty if none
+	Skeleton bool
 
 	Unknown    []Misfit
 	NumUnknown int64
@@ -182,11 +181,11 @@ type Area struct {
 	INodeID uint64
 	Totals  Totals
 	// Directories in it, of file merging and of ForSt operators.
-	Merged, ForSt int64
+	Merged, ForSt uint32
 }
 
 // Exists tells whether the directory is there.
-func (a *Area) Exists() bool { return a.Dir != namespace.NoDir }
+func (a *Area) Exists() bool { return a != nil && a.Dir != namespace.NoDir }
 
 // Place tells what in a unit a time is of.
 type Place uint8
@@ -256,17 +255,25 @@ type Flags struct {
 	Encrypted                            bool // in a zone
 }
 
-// Guard is a file that can refer to state anywhere.
+// Guard is a file that can refer to state anywhere. An image can have millions, so
+// its path is made when somebody asks: [Discovery.AppendPath].
 type Guard struct {
-	Kind     GuardKind
-	Path     []byte
-	Parent   namespace.Dir
-	ParentID uint64
-	INodeID  uint64
-	Length   int64 // bytes
-	MTimeMs  int64
-	Owner    string
-	Open     bool // under construction
+	Kind    GuardKind
+	Open    bool // under construction
+	Parent  namespace.Dir
+	Name    string
+	INodeID uint64
+	Length  int64 // bytes
+	MTimeMs int64
+	Owner   string
+}
+
+// AppendPath appends the path of a guard. Of one that no client can name it is that
+// of the inode; see [namespace.Tree.AppendPath].
+func (d *Discovery) AppendPath(dst []byte, g *Guard) []byte { return d.index.guardPath(dst, g) }
+
+func (x *index) guardPath(dst []byte, g *Guard) []byte {
+	return x.t.FilePath(dst, namespace.OpenFile{Parent: g.Parent, Name: []byte(g.Name), ID: g.INodeID})
 }
 
 // Where tells where a directory is: in which root, and if in a unit and a

@@ -18,8 +18,8 @@ func (b *builder) finish(s *scan) {
 	b.markFlags()
 	for i := range b.nodes {
 		if n := &b.nodes[i]; n.unit != noUnit {
-			b.addTimes(n)
-			b.addMarks(n)
+			b.addTimes(n, &b.facts[i])
+			b.addMarks(n, &b.facts[i])
 		}
 	}
 	for i, u := range b.units {
@@ -28,25 +28,57 @@ func (b *builder) finish(s *scan) {
 	for i, r := range b.roots {
 		b.finishRoot(uint32(i), r)
 	}
+	b.facts = nil
 }
 
 // guards sorts them, and gives those in units to these.
 func (b *builder) guards(s *scan) {
-	var all []Guard
-	for i := range s.workers {
-		all = append(all, s.workers[i].V.guards...)
-		s.workers[i].V.guards = nil
-	}
-	slices.SortFunc(all, func(x, y Guard) int {
-		return cmp.Or(bytes.Compare(x.Path, y.Path), cmp.Compare(x.INodeID, y.INodeID))
-	})
+	all := b.sorted(s)
 	for i := range all {
 		if n := b.at(all[i].Parent); n != noNode {
 			b.guardBelow(&all[i], n)
 		}
 	}
-	b.out.Guards = slices.Clip(all)
+	b.out.Guards = all
 }
+
+// sorted gives the guards by path.
+func (b *builder) sorted(s *scan) []Guard {
+	type one struct {
+		path []byte
+		g    *Guard
+	}
+	var found blocks[one]
+	var arena []byte
+	n := 0
+	for i := range s.workers {
+		for _, list := range s.workers[i].V.guards {
+			for k := range list {
+				if len(arena) > cap(arena)-maxUsualPath {
+					arena = make([]byte, 0, 64<<10)
+				}
+				at := len(arena)
+				arena = b.guardPath(arena, &list[k])
+				found.add(one{arena[at:], &list[k]})
+				n++
+			}
+		}
+		s.workers[i].V.guards = nil
+	}
+	order := slices.Concat(found...)
+	slices.SortFunc(order, func(x, y one) int {
+		return cmp.Or(bytes.Compare(x.path, y.path), cmp.Compare(x.g.INodeID, y.g.INodeID))
+	})
+	all := make([]Guard, n)
+	for i := range order {
+		all[i] = *order[i].g
+	}
+	return all
+}
+
+// maxUsualPath is room for a path; a longer one, which no client can make, only
+// takes a copy.
+const maxUsualPath = 8 << 10
 
 // guardBelow sorts in a guard below a root.
 func (b *builder) guardBelow(g *Guard, i uint32) {
@@ -54,14 +86,14 @@ func (b *builder) guardBelow(g *Guard, i uint32) {
 	metadata := g.Kind == MetadataGuard
 	switch n.class {
 	case child, otherChild:
-		b.misfit(n.root, Misfit{FlinkState, g.Path, g.INodeID, "a file of Flink"})
+		b.misfit(n.root, Misfit{FlinkState, b.guardPath(nil, g), g.INodeID, "a file of Flink"})
 	case rootClass: // of all other layouts, it is a file among jobs
-		if b.roots[n.root].Declared.Layout == Children && !b.ignored[n.root][string(g.Path[bytes.LastIndexByte(g.Path, '/')+1:])] {
-			b.misfit(n.root, Misfit{FlinkState, g.Path, g.INodeID, "a file of Flink"})
+		if b.roots[n.root].Declared.Layout == Children && !b.ignored[n.root][g.Name] {
+			b.misfit(n.root, Misfit{FlinkState, b.guardPath(nil, g), g.INodeID, "a file of Flink"})
 		}
 	case jobClass:
 		if metadata {
-			b.misfit(n.root, Misfit{MetadataMisplaced, g.Path, g.INodeID, "a directory of a run or a savepoint: the root may be declared one level too deep"})
+			b.misfit(n.root, Misfit{MetadataMisplaced, b.guardPath(nil, g), g.INodeID, "a directory of a run or a savepoint: the root may be declared one level too deep"})
 		}
 	case outside:
 	default:
@@ -76,7 +108,8 @@ func (b *builder) guardBelow(g *Guard, i uint32) {
 // metadata gives a `_metadata` to the checkpoint or savepoint that it is of.
 func (b *builder) metadata(g *Guard, n *node) {
 	u := b.units[n.unit]
-	f := &File{metadataName, g.INodeID, g.Length, g.MTimeMs, g.Open}
+	f := b.fileRoom.next()
+	*f = File{metadataName, g.INodeID, g.Length, g.MTimeMs, g.Open}
 	switch {
 	case n.class == savepoint && u.Metadata == nil:
 		u.Metadata = f
@@ -85,7 +118,7 @@ func (b *builder) metadata(g *Guard, n *node) {
 		c.Metadata = f
 		c.Times.addMetadata(f)
 	default:
-		b.unknownIn(n.unit, Misfit{StrayMetadata, g.Path, g.INodeID, ""})
+		b.unknownIn(n.unit, Misfit{StrayMetadata, b.guardPath(nil, g), g.INodeID, ""})
 		return
 	}
 	u.Times.addMetadata(f)
@@ -155,7 +188,7 @@ func (b *builder) bareRuns() {
 	for _, i := range b.bare {
 		n := &b.nodes[i]
 		switch u := b.units[n.unit]; {
-		case n.facts.data > 0:
+		case b.facts[i].data > 0:
 			b.misfitAt(i, RunWithoutState, noState)
 		case u.Changelog.Exists() && !b.stateful[n.root]:
 			b.misfitAt(i, RunWithoutState, onlyChangelog)

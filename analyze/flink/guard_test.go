@@ -33,9 +33,10 @@ func TestGuards(t *testing.T) {
 	it.Detach(gone.Parent) // only a snapshot would have it
 	for _, roots := range [][]Declaration{nil, {decl(JobRun, "/r", ignore("ignored"), exclude("excluded"))}, {decl(Children, "/a", names("*"))}} {
 		var got []string
-		for _, g := range discover(t, load(t, it), roots...).Guards {
-			got = append(got, fmt.Sprintf("%s %v %d %s %v", g.Path, g.Kind, g.Length, g.Owner, g.Open))
-			if g.INodeID == n.ID && (g.MTimeMs != base+5 || g.ParentID != n.Parent.ID) {
+		d := discover(t, load(t, it), roots...)
+		for _, g := range d.Guards {
+			got = append(got, fmt.Sprintf("%s %v %d %s %v", d.AppendPath(nil, &g), g.Kind, g.Length, g.Owner, g.Open))
+			if g.INodeID == n.ID && (g.MTimeMs != base+5 || d.index.t.ID(g.Parent) != n.Parent.ID) {
 				t.Errorf("%+v", g)
 			}
 		}

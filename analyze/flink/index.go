@@ -61,7 +61,6 @@ type node struct {
 	checkpoint int32  // in checkpoints, or noUnit
 	class      class
 	bits       uint8
-	facts      facts
 }
 
 // Bits of node, about the directory itself.
@@ -79,6 +78,7 @@ type index struct {
 	t     *namespace.Tree
 	place []uint32 // of Dir: the number of the node, from firstPlace on
 	nodes []node
+	facts []facts // of nodes, until all is added up
 	// The children of node i, by name, are list[first[i]:first[i+1]].
 	first []uint32
 	list  []uint32
@@ -130,6 +130,7 @@ func newIndex(t *namespace.Tree, roots []*Root) *index {
 			}
 		}
 	}
+	x.facts = make([]facts, len(x.nodes))
 	x.sortChildren()
 	return x
 }

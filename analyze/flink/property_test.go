@@ -194,7 +194,7 @@ func compareNaive(t *testing.T, d *Discovery, n *naive, total map[string]int) {
 	}
 	var guards []string
 	for _, g := range d.Guards {
-		guards = append(guards, fmt.Sprintf("%s %d %d", g.Path, g.Length, g.MTimeMs))
+		guards = append(guards, fmt.Sprintf("%s %d %d", d.AppendPath(nil, &g), g.Length, g.MTimeMs))
 	}
 	slices.SortFunc(guards, cmp.Compare)
 	if diff := gocmp.Diff(naiveGuards(n.all), guards); diff != "" {

@@ -9,27 +9,27 @@ import (
 
 // addTimes adds the times of a directory and of the files right in it to its
 // unit and checkpoint.
-func (b *builder) addTimes(n *node) {
+func (b *builder) addTimes(n *node, f *facts) {
 	u, ms := b.units[n.unit], b.t.MTimeMs(n.dir)
 	place := DirectoryPlace
 	if n.dir == u.Dir {
 		place = UnitPlace
 	}
-	u.Times.add(ms, place, &n.facts)
+	u.Times.add(ms, place, f)
 	place = n.class.place()
 	if n.checkpoint != noUnit {
 		place = CheckpointPlace
 	}
-	u.Times.addFiles(place, &n.facts)
-	if n.facts.bits&timesBit != 0 {
-		u.NewestFile.later(n.facts.newest, place)
+	u.Times.addFiles(place, f)
+	if f.bits&timesBit != 0 {
+		u.NewestFile.later(f.newest, place)
 	}
 	if n.checkpoint == noUnit {
 		return
 	}
 	c := b.checkpoints[n.checkpoint]
-	c.Times.add(ms, DirectoryPlace, &n.facts)
-	c.Times.addFiles(CheckpointPlace, &n.facts)
+	c.Times.add(ms, DirectoryPlace, f)
+	c.Times.addFiles(CheckpointPlace, f)
 }
 
 // add adds the time of a directory.
@@ -68,9 +68,9 @@ func (t *Times) addMetadata(f *File) {
 
 // addMarks adds what forbids to touch a directory, and whether it is empty, to
 // its unit and checkpoint.
-func (b *builder) addMarks(n *node) {
-	u, f := b.units[n.unit], n.facts.bits
-	u.Skeleton = u.Skeleton && n.facts.data == 0
+func (b *builder) addMarks(n *node, in *facts) {
+	u, f := b.units[n.unit], in.bits
+	u.Skeleton = u.Skeleton && in.data == 0
 	here, file := f&(markerBit|markedBit) != 0, f&markedFileBit != 0
 	if n.dir == u.Dir {
 		u.Marked, u.MarkedInside = here, u.MarkedInside || file
@@ -110,7 +110,7 @@ func (b *builder) markFlags() {
 		}
 	}
 	for i := range b.nodes {
-		if b.nodes[i].facts.bits&zoneBit != 0 {
+		if b.facts[i].bits&zoneBit != 0 {
 			set(uint32(i), encryptionZoneBit)
 		}
 	}
@@ -159,7 +159,7 @@ func (b *builder) finishRoot(i uint32, r *Root) {
 	r.Flags = b.flags(r.Dir)
 	marked := func(d namespace.Dir) bool {
 		n := b.at(d)
-		return n != noNode && b.nodes[n].facts.bits&(markerBit|markedBit) != 0
+		return n != noNode && b.facts[n].bits&(markerBit|markedBit) != 0
 	}
 	r.Marked = marked(r.Dir)
 	for _, j := range r.Jobs {

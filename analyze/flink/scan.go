@@ -96,7 +96,7 @@ type scanWorker struct {
 	s          *scan
 	seen       func(e *namespace.Entry, inRoot bool) error
 	slots      [256]scanSlot
-	guards     []Guard
+	guards     blocks[Guard]
 	unfinished []unfinished
 	strays     map[uint32]*shortest[stray]
 	files      []Misfit // roots that are files; see watch
@@ -212,12 +212,28 @@ func (w *scanWorker) attributes(e *namespace.Entry) {
 	}
 }
 
-// guard takes down a guard. An image holds few of them.
+// guard takes down a guard.
 func (w *scanWorker) guard(e *namespace.Entry, kind GuardKind) {
-	w.guards = append(w.guards, Guard{
-		Kind: kind, Path: e.AppendPath(nil), Parent: e.Parent, ParentID: w.s.x.t.ID(e.Parent),
-		INodeID: e.INode.ID, Length: e.Length(), MTimeMs: e.MTimeMs(), Owner: e.Owner(), Open: e.INode.File.UnderConstruction,
+	name := metadataName // nearly all
+	if string(e.INode.Name) != name {
+		name = string(e.INode.Name)
+	}
+	w.guards.add(Guard{
+		Kind: kind, Open: e.INode.File.UnderConstruction, Parent: e.Parent, Name: name,
+		INodeID: e.INode.ID, Length: e.Length(), MTimeMs: e.MTimeMs(), Owner: e.Owner(),
 	})
+}
+
+// blocks is a list that grows without copying.
+type blocks[T any] [][]T
+
+func (l *blocks[T]) add(v T) {
+	last := len(*l) - 1
+	if last < 0 || len((*l)[last]) == cap((*l)[last]) {
+		*l = append(*l, make([]T, 0, 256))
+		last++
+	}
+	(*l)[last] = append((*l)[last], v)
 }
 
 // below adds a file or symlink in a directory below a root.
@@ -340,7 +356,7 @@ func (w *scanWorker) evict(c *scanSlot) {
 	}
 	mu := &w.s.locks[c.node%uint32(len(w.s.locks))]
 	mu.Lock()
-	w.s.x.nodes[c.node].facts.merge(&c.f)
+	w.s.x.facts[c.node].merge(&c.f)
 	mu.Unlock()
 	c.node = noNode
 }

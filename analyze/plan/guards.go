@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -10,27 +9,16 @@ import (
 	"fsweep/proto/planfile"
 )
 
-// guards checks that all guards can be named, and which are waived.
-func (b *builder) guards() (waived map[uint64]*cleanup.Waiver, err error) {
+// guards tells which are waived.
+func (b *builder) guards() (waived map[uint64]*cleanup.Waiver) {
 	b.warnings = append(b.waivers(), b.warnings...)
-	var last []byte
-	for i := range b.d.Guards {
-		g := &b.d.Guards[i]
-		if err := planfile.Path(g.Path).Clean(); err != nil {
-			return nil, fmt.Errorf("%w: inode %d may refer to anything, and has no path that a client can use: %w", ErrImage, g.INodeID, err)
-		}
-		if i > 0 && bytes.Equal(g.Path, last) {
-			return nil, fmt.Errorf("%w: two files that may refer to anything have the path %q", ErrImage, g.Path)
-		}
-		last = g.Path
-	}
 	waived = map[uint64]*cleanup.Waiver{}
 	for i := range b.r.Policy.WaiveGuards {
 		if w := &b.r.Policy.WaiveGuards[i]; !w.Expires.Over(b.r.Inputs.Now) {
 			waived[uint64(w.InodeID)] = w
 		}
 	}
-	return waived, nil
+	return waived
 }
 
 // waivers says which waivers have no effect.
@@ -54,18 +42,28 @@ func (b *builder) waivers() (warnings []string) {
 	return warnings
 }
 
-// writeGuards writes all guards of the image. Those in items say in which: they
-// count where the item stays.
+// writeGuards writes all guards of the image, which must have paths that tell them
+// apart. Those in items say in which: they count where the item stays.
 func (b *builder) writeGuards(ctx context.Context, waived map[uint64]*cleanup.Waiver) error {
+	var path []byte
+	var last planfile.Path
 	for i := range b.d.Guards {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		g := &b.d.Guards[i]
+		path = b.d.AppendPath(path[:0], g)
 		line := planfile.Guard{
-			Kind: guardKinds[g.Kind], Path: planfile.Path(g.Path), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs,
-			Owner: owner(g.Owner), Root: b.rootOf(g.Path),
+			Kind: guardKinds[g.Kind], Path: planfile.Path(path), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs,
+			Owner: owner(g.Owner), Root: b.rootOf(path),
 		}
+		if err := line.Path.Clean(); err != nil {
+			return fmt.Errorf("%w: inode %d may refer to anything, and has no path that a client can use: %w", ErrImage, g.INodeID, err)
+		}
+		if line.Path == last {
+			return fmt.Errorf("%w: two files that may refer to anything have the path %q", ErrImage, path)
+		}
+		last = line.Path
 		if w := b.workOf(b.code(g.Parent)); w != nil && !w.left {
 			line.Item = w.item.INodeID
 			b.out.GuardsInItems++

@@ -122,10 +122,7 @@ func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
 		return nil, err
 	}
 	b.judge()
-	guards, err := b.guards()
-	if err != nil {
-		return nil, err
-	}
+	waived := b.guards()
 	b.out.Header = b.header()
 	p, err := planfile.NewWriter(w, b.out.Header)
 	if err != nil {
@@ -134,7 +131,7 @@ func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
 	b.file = p
 	for _, step := range []func(context.Context) error{
 		b.writeKnown,
-		func(ctx context.Context) error { return b.writeGuards(ctx, guards) },
+		func(ctx context.Context) error { return b.writeGuards(ctx, waived) },
 		b.writeItems,
 		b.writeQuotas,
 	} {

@@ -261,8 +261,13 @@ func (e *explainer) candidateFile(w *cleanup.Sweep) {
 // guards lists what would be asked about a candidate: all guards outside of what
 // would be moved, the nearest first.
 func (e *explainer) guards() {
+	var path []byte
 	for i := range e.s.discovery.Guards {
-		if string(e.s.discovery.Guards[i].Path) == string(e.t.path) {
+		g := &e.s.discovery.Guards[i]
+		if !strings.HasSuffix(string(e.t.path), g.Name) {
+			continue
+		}
+		if path = e.s.discovery.AppendPath(path[:0], g); string(path) == string(e.t.path) {
 			e.x.Guard = true
 		}
 	}
@@ -284,7 +289,10 @@ func (e *explainer) guards() {
 	near := map[string][]view.Guard{}
 	for i := range e.s.discovery.Guards {
 		g := &e.s.discovery.Guards[i]
-		if g.Length == 0 && !g.Open || inAny(moved, g.Path) {
+		if g.Length == 0 && !g.Open {
+			continue
+		}
+		if path = e.s.discovery.AppendPath(path[:0], g); inAny(moved, path) {
 			continue
 		}
 		e.x.NumGuards++
@@ -321,7 +329,7 @@ func (e *explainer) near(g *flink.Guard) string {
 
 func (e *explainer) guard(g *flink.Guard, near string) view.Guard {
 	out := view.Guard{Near: near, Guard: planfile.Guard{
-		Kind: planfile.GuardHAPointer, Path: planfile.Path(g.Path), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs, Owner: planfile.Name(g.Owner),
+		Kind: planfile.GuardHAPointer, Path: planfile.Path(e.s.discovery.AppendPath(nil, g)), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs, Owner: planfile.Name(g.Owner),
 	}}
 	if g.Kind == flink.MetadataGuard {
 		out.Kind = planfile.GuardMetadata

@@ -142,10 +142,18 @@ func found(e *namespace.Entry) place {
 // missingPins gives a warning for pinned paths that the image does not have: they
 // pin nothing. Guards are known already, so that files among pins rarely need a pass.
 func missingPins(ctx context.Context, t *namespace.Tree, d *flink.Discovery, workers int, pins []cleanup.Path) ([]string, error) {
-	guards := make(map[string]bool)
-	if len(pins) > 0 {
-		for i := range d.Guards {
-			guards[string(d.Guards[i].Path)] = true
+	guards := make(map[string]bool, len(pins)) // whether pins are guards
+	for _, p := range pins {
+		guards[string(p)] = false
+	}
+	var path []byte
+	for i := range d.Guards {
+		if len(pins) == 0 {
+			break
+		}
+		path = d.AppendPath(path[:0], &d.Guards[i])
+		if _, pinned := guards[string(path)]; pinned {
+			guards[string(path)] = true
 		}
 	}
 	var ask []cleanup.Path

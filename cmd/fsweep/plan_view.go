@@ -315,8 +315,8 @@ func parts(u *flink.Unit) (out []view.Part) {
 	for _, a := range []struct {
 		name string
 		area *flink.Area
-	}{{"shared", &u.Shared}, {"taskowned", &u.Taskowned}, {"dstl", &u.Changelog}} {
-		if u.Kind == flink.RunUnit && a.area.INodeID != 0 {
+	}{{"shared", &u.Shared}, {"taskowned", &u.Taskowned}, {"dstl", u.Changelog}} {
+		if u.Kind == flink.RunUnit && a.area != nil && a.area.INodeID != 0 {
 			out = append(out, view.Part{Name: a.name, InodeID: a.area.INodeID, Totals: totals(&a.area.Totals)})
 		}
 	}

@@ -38,20 +38,24 @@ type Entry struct {
 type Sum struct {
 	limbs [4]uint64 // S, the least significant first
 	count uint64
-	buf   []byte // one entry's input, kept so that Add does not allocate
 }
+
+// usualEntry is how long the input of one entry is at most, unless its name is longer
+// than HDFS allows by default.
+const usualEntry = len("fsweep.e1") + 8 + 8 + 1 + 8 + 8 + 4 + 255
 
 // Fingerprint returns an empty sum.
 func Fingerprint() *Sum { return &Sum{} }
 
-// Add takes one entry. It keeps nothing of e.Name and allocates nothing, once a
-// name as long was seen.
+// Add takes one entry. It keeps nothing of e.Name and allocates nothing, unless the
+// name is longer than 255 bytes.
 func (s *Sum) Add(e Entry) {
 	length := uint64(e.Length)
 	if e.Kind == EntryDirectory {
 		length = 0
 	}
-	b := append(s.buf[:0], "fsweep.e1"...)
+	var room [usualEntry]byte // not in s: there are many sums at a time
+	b := append(room[:0], "fsweep.e1"...)
 	b = binary.BigEndian.AppendUint64(b, e.InodeID)
 	b = binary.BigEndian.AppendUint64(b, e.ParentID)
 	b = append(b, byte(e.Kind))
@@ -59,7 +63,6 @@ func (s *Sum) Add(e Entry) {
 	b = binary.BigEndian.AppendUint64(b, uint64(e.MTimeMs))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Name)))
 	b = append(b, e.Name...)
-	s.buf = b
 	h := sha256.Sum256(b)
 	s.add([4]uint64{
 		binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[16:]),
@@ -79,8 +82,8 @@ func (s *Sum) add(limbs [4]uint64, count uint64) {
 	s.count += count
 }
 
-// Reset empties a sum, which then takes entries without allocating.
-func (s *Sum) Reset() { *s = Sum{buf: s.buf} }
+// Reset empties a sum.
+func (s *Sum) Reset() { *s = Sum{} }
 
 // Count gives the number of entries added.
 func (s *Sum) Count() uint64 { return s.count }
