@@ -62,6 +62,14 @@ func line(i *cleanup.Item) planfile.Item {
 	return out
 }
 
+// note takes down what was written for an item.
+func (b *builder) note(i *cleanup.Item, out *planfile.Item) {
+	if b.out.items == nil {
+		b.out.items = make([]itemWritten, 0, len(b.items))
+	}
+	b.out.items = append(b.out.items, itemWritten{i, Written{out.MTimeMs, out.Entries, out.Totals, out.Deferred, out.Freed}})
+}
+
 // line is an item with its evidence, which is valid until the next one.
 func (b *builder) line(i *cleanup.Item) planfile.Item {
 	b.evidence = appendEvidence(b.evidence[:0], i)
@@ -76,7 +84,7 @@ func (b *builder) writeItem(ctx context.Context, w *work) error {
 	out.Deferred = w.deferred
 	if w.dir == namespace.NoDir {
 		b.fileLine(&out, w.file)
-		b.out.Items[w.item] = written(&out)
+		b.note(w.item, &out)
 		return b.file.Item(out)
 	}
 	summary := b.t.Summary(w.dir)
@@ -93,7 +101,7 @@ func (b *builder) writeItem(ctx context.Context, w *work) error {
 	}
 	out.Freed = b.effects.freed(&moved)
 	out.QuotaEffects = b.effects.count(b.effects.of(b.t.Parent(w.dir)), c, out.Deferred != "")
-	b.out.Items[w.item] = written(&out)
+	b.note(w.item, &out)
 	if err := b.file.Item(out); err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
@@ -52,13 +54,28 @@ type Result struct {
 	Header planfile.Header
 	Footer planfile.Footer
 	Quotas []planfile.Quota // by path
-	// Items has what was written for those of Decision.Items and Decision.Deferred;
-	// what was left out is not in it. What the item itself says is not there once more.
-	Items map[*cleanup.Item]Written
 	// Sweeps has a value for each of Decision.Sweeps that was looked at.
 	Sweeps map[*cleanup.Sweep]SweepTotals
 	// GuardsInItems is how many of the guards lie in items.
 	GuardsInItems int64
+
+	items []itemWritten // by path
+}
+
+// Item tells what was written for one of Decision.Items or Decision.Deferred; false if
+// it was left out.
+func (r *Result) Item(i *cleanup.Item) (Written, bool) {
+	at, ok := slices.BinarySearchFunc(r.items, i.Path, func(x itemWritten, p cleanup.Path) int { return cmp.Compare(x.item.Path, p) })
+	if !ok || r.items[at].item != i {
+		return Written{}, false
+	}
+	return r.items[at].Written, true
+}
+
+// itemWritten is what was written for an item.
+type itemWritten struct {
+	item *cleanup.Item
+	Written
 }
 
 // Written is what was found out about an item and is counted, or shown; see
@@ -69,10 +86,6 @@ type Written struct {
 	Totals   planfile.Totals
 	Deferred string
 	Freed    planfile.Freed
-}
-
-func written(i *planfile.Item) Written {
-	return Written{i.MTimeMs, i.Entries, i.Totals, i.Deferred, i.Freed}
 }
 
 // Item gives what is known of the item of the plan that i became, without its
@@ -175,7 +188,7 @@ type builder struct {
 func newBuilder(r *Request) *builder {
 	return &builder{
 		r: r, t: r.Tree, d: r.Discovery,
-		out:    &Result{Items: make(map[*cleanup.Item]Written, len(r.Decision.Items)+len(r.Decision.Deferred)), Sweeps: map[*cleanup.Sweep]SweepTotals{}},
+		out:    &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}},
 		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
 		guardIDs: map[uint64]bool{},
 	}

@@ -17,7 +17,7 @@ import (
 func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result *plan.Result, files *planFiles) error {
 	v := planView(&planSource{
 		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
-		file: files.name, items: result.Items, sweep: sweeps(result), contents: o.listContents,
+		file: files.name, written: result.Item, sweep: sweeps(result), contents: o.listContents,
 	})
 	if files.toStdout() {
 		v.File = "PLAN" // whoever reads it knows where it goes

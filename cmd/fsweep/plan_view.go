@@ -22,9 +22,9 @@ type planSource struct {
 	quotas   []planfile.Quota
 	digest   planfile.Digest
 	file     string // empty: none was written
-	// items are what was written for those of the decision; nil: nothing was written,
-	// so what there is comes from the decision alone.
-	items map[*cleanup.Item]plan.Written
+	// written tells what was written for an item of the decision; nil: nothing was, so
+	// what there is comes from the decision alone.
+	written func(*cleanup.Item) (plan.Written, bool)
 	// sweep tells what became of the files of a sweep; nil: nobody looked.
 	sweep    func(*cleanup.Sweep) view.Sweep
 	contents bool // list what is in units
@@ -242,10 +242,14 @@ func (u *unitView) detail() {
 // item gives an item as it was written, or as it was decided if nothing was, without
 // its evidence.
 func (s *planSource) item(i *cleanup.Item) view.Item {
-	written, ok := s.items[i]
+	var written plan.Written
+	ok := false
+	if s.written != nil {
+		written, ok = s.written(i)
+	}
 	if !ok {
 		out := view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred), Unweighed: true}
-		if s.items != nil {
+		if s.written != nil {
 			out.Deferred = inconsistent
 			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})
 		}

@@ -174,7 +174,10 @@ func TestPlanViewWritten(t *testing.T) {
 		}
 		written[i] = line
 	}
-	s := &planSource{decision: v.decision, items: written}
+	s := &planSource{decision: v.decision, written: func(i *cleanup.Item) (plan.Written, bool) {
+		w, ok := written[i]
+		return w, ok
+	}}
 	reasons := map[string]string{}
 	for r := range planView(s).Roots {
 		for j := range r.Jobs {

@@ -31,17 +31,20 @@ type checker struct {
 	last Path // of the present kind of line, for the order
 
 	seed     maphash.Seed
-	guarded  idSet            // hashes of guards outside items, in roots, and of the directories above them, below the root
-	outside  Path             // the last of them
-	claims   map[uint64]int64 // guards that name an item, by hashes of it and of the directories above them
-	claimed  map[uint64]int64 // the same by inode id of the item, until it was there
-	ids      idSet            // of items
+	guarded  idSet             // hashes of guards outside items, in roots, and of the directories above them, below the root
+	outside  Path              // the last of them
+	claims   map[uint64]claims // of guards that name an item, by its inode id, until it was there
+	ids      idSet             // of items
 	enclosed []Path
 	item     openItem
 
 	planned []Sums // by root, without deferred items
 	effects map[uint64]*effectSum
 }
+
+// claims are hashes of the directories below the root that hold all guards which name
+// one item, from the uppermost on; 0: not all are in one directory there.
+type claims [maxItemDepth]uint64
 
 // openItem is the item whose directories follow.
 type openItem struct {
@@ -63,7 +66,7 @@ type effectSum struct {
 }
 
 func newChecker() *checker {
-	return &checker{seed: maphash.MakeSeed(), effects: map[uint64]*effectSum{}, claims: map[uint64]int64{}, claimed: map[uint64]int64{}}
+	return &checker{seed: maphash.MakeSeed(), effects: map[uint64]*effectSum{}, claims: map[uint64]claims{}}
 }
 
 // enter moves to the part of the file that a line belongs to.
@@ -194,29 +197,33 @@ const maxItemDepth = 3
 
 // claim notes that a guard is in an item that comes later.
 func (k *checker) claim(g *Guard, from int) {
-	k.claimed[g.Item]++
+	var all claims
 	for i, depth := from, 0; i < len(g.Path) && depth < maxItemDepth; i++ {
 		if g.Path[i] == '/' {
-			k.claims[k.claimHash(g.Path[:i], g.Item)]++
+			all[depth] = k.hash(string(g.Path[:i]))
 			depth++
 		}
 	}
-}
-
-func (k *checker) claimHash(p Path, id uint64) uint64 {
-	return k.hash(string(p)) ^ id*0x9e3779b97f4a7c15
+	if before, ok := k.claims[g.Item]; ok {
+		for depth := range all {
+			if all[depth] != before[depth] {
+				all[depth] = 0
+			}
+		}
+	}
+	k.claims[g.Item] = all
 }
 
 // claimsOf demands that all guards that name an item are in it.
 func (k *checker) claimsOf(i *Item) error {
-	n := k.claimed[i.InodeID]
-	if n == 0 {
+	all, ok := k.claims[i.InodeID]
+	if !ok {
 		return nil
 	}
-	if k.claims[k.claimHash(i.Path, i.InodeID)] != n {
+	if !slices.Contains(all[:], k.hash(string(i.Path))) {
 		return invalidf("a guard names item %d, but is not in %q", i.InodeID, i.Path)
 	}
-	delete(k.claimed, i.InodeID)
+	delete(k.claims, i.InodeID)
 	return nil
 }
 
@@ -282,8 +289,8 @@ func (k *checker) footer() (Footer, error) {
 	if err := k.enter(stageFooter, typeFooter); err != nil {
 		return Footer{}, err
 	}
-	if len(k.claimed) > 0 {
-		return Footer{}, invalidf("a guard names item %d, which is not there", slices.Min(slices.Collect(maps.Keys(k.claimed))))
+	if len(k.claims) > 0 {
+		return Footer{}, invalidf("a guard names item %d, which is not there", slices.Min(slices.Collect(maps.Keys(k.claims))))
 	}
 	for id, sum := range k.effects {
 		if !sum.seen {
