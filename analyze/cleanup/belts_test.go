@@ -116,6 +116,21 @@ func TestPreflight(t *testing.T) {
 	if diff := cmp.Diff([]Fact{{Rule: OtherRootStopped, Path: "/s"}}, d.Roots[0].Stopped); diff != "" || len(d.Items)+len(d.Deferred) != 0 {
 		t.Error(diff, order(d))
 	}
+	// A name that does not exist is a mistake in the policy, whatever preflight says.
+	for _, reason := range []flink.Reason{flink.ExcludedNotFound, flink.SelectedNotFound} {
+		w.d.Roots[1].NumMisfits = 2
+		w.d.Roots[1].Misfits = []flink.Misfit{{Reason: flink.FileAmongJobs, Path: []byte("/s/x")}, {Reason: reason, Path: []byte("/s")}}
+		for _, p := range []Preflight{PreflightAll, PreflightRoot} {
+			w.p.Preflight = p
+			d = w.decide(t)
+			if diff := cmp.Diff([]Fact{{Rule: NamesNotFound, Path: "/s"}}, d.Roots[0].Stopped); diff != "" || len(d.Items)+len(d.Deferred) != 0 {
+				t.Error(p, diff, order(d))
+			}
+			if len(d.Roots[1].Stopped) != 1 || d.Roots[1].Stopped[0].Rule != Misfits {
+				t.Error(p, d.Roots[1].Stopped)
+			}
+		}
+	}
 }
 
 func TestExplain(t *testing.T) {

@@ -288,19 +288,27 @@ func (b *decider) stops(r *RootDecision) {
 	}
 }
 
-// preflight stops all roots if one is stopped and the policy wants that.
+// preflight stops all roots if one is stopped and the policy wants that, and in any
+// case if one has not the names that the policy has for it. Such a name is a mistake
+// in the policy, not in a root: whoever wrote it meant something else, in whatever root.
 func (b *decider) preflight() {
-	if b.p.Preflight != PreflightAll {
-		return
+	rule, i := NamesNotFound, slices.IndexFunc(b.out.Roots, lacksNames)
+	if i < 0 && b.p.Preflight == PreflightAll {
+		rule, i = OtherRootStopped, slices.IndexFunc(b.out.Roots, func(r *RootDecision) bool { return len(r.Stopped) > 0 })
 	}
-	i := slices.IndexFunc(b.out.Roots, func(r *RootDecision) bool { return len(r.Stopped) > 0 })
 	if i < 0 {
 		return
 	}
 	first := b.out.Roots[i].Policy.Path
 	for _, r := range b.out.Roots {
 		if len(r.Stopped) == 0 {
-			r.Stopped = append(r.Stopped, Fact{Rule: OtherRootStopped, Path: first})
+			r.Stopped = append(r.Stopped, Fact{Rule: rule, Path: first})
 		}
 	}
+}
+
+func lacksNames(r *RootDecision) bool {
+	return slices.ContainsFunc(r.Root.Misfits, func(m flink.Misfit) bool {
+		return m.Reason == flink.ExcludedNotFound || m.Reason == flink.SelectedNotFound
+	})
 }

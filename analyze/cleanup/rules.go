@@ -13,6 +13,7 @@ const (
 	NoConfigMaps     Rule = "no_configmaps"      // the layout needs a live list with ConfigMaps of high availability
 	TieStops         Rule = "on_tie_stop"        // TimeMs twice among the newest of the job Text
 	OtherRootStopped Rule = "other_root_stopped" // Path, and preflight is all
+	NamesNotFound    Rule = "names_not_found"    // Path: of a root that has not what the policy names
 )
 
 // Rules that keep a unit with all that is in it.

@@ -73,6 +73,7 @@ var names = map[cleanup.Rule]fields{
 	cleanup.NoConfigMaps:     {},
 	cleanup.TieStops:         {time: "tied_mtime_ms", path: "path", text: "job"},
 	cleanup.OtherRootStopped: {path: "other_root"},
+	cleanup.NamesNotFound:    {path: "other_root"},
 
 	cleanup.RootStopped:   {text: "stopped_by"},
 	cleanup.UnknownEntry:  {n: "unknown_entries", path: "path", text: "entry"},

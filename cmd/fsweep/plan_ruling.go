@@ -74,7 +74,7 @@ func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	if c.discovery, err = flink.Discover(ctx, c.tree, c.in.policy.Declarations(), c.collector.Options(workers)); err != nil {
 		return err
 	}
-	if c.decision, err = cleanup.Decide(c.discovery, c.deciding(), c.in.given); err != nil {
+	if c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given); err != nil {
 		return err
 	}
 	if d := c.from.doubts(c.tree.NewestMs()); d != "" {
@@ -96,18 +96,6 @@ func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 
 func (c *ruling) warn(format string, args ...any) {
 	c.in.warnings = append(c.in.warnings, fmt.Sprintf(format, args...))
-}
-
-// deciding is the policy to decide by. A name that does not exist is a mistake in the
-// policy, not in a root: whoever wrote it meant something else, in whatever root. So
-// such a name stops every root.
-func (c *ruling) deciding() *cleanup.Policy {
-	if len(c.notFound()) == 0 {
-		return c.in.policy
-	}
-	all := *c.in.policy
-	all.Preflight = cleanup.PreflightAll
-	return &all
 }
 
 // notFound gives a sentence for each root of which names do not exist.

@@ -24,6 +24,10 @@ var rules = map[string]words{
 		"root {other_root} is stopped, and preflight is all",
 		"nothing stops {other_root} any more, or preflight is root",
 	},
+	"names_not_found": {
+		"names under exclude_jobs or jobs, or in a flag, do not exist in root {other_root}: nobody knows what was meant",
+		"the names are written as they are in {other_root}, or leave the policy",
+	},
 
 	// These keep a unit with all that is in it.
 	"root_stopped": {
