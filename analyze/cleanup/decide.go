@@ -92,17 +92,17 @@ type UnitDecision struct {
 	Unit    *flink.Unit
 	Path    Path
 	Verdict Verdict
+	whole   bool // nothing in it may be touched either
+	// NeedsReferenceProof: it holds or held state of Flink, so that only guards can
+	// tell whether something still needs it.
+	NeedsReferenceProof bool
 	// Rule is the first one that keeps the unit, or the one that selects it.
 	Rule Rule
 	// Keeps are all rules that speak for keeping, not only the first.
 	Keeps []Fact
-	// NeedsReferenceProof: it holds or held state of Flink, so that only guards can
-	// tell whether something still needs it.
-	NeedsReferenceProof bool
-	Items               []*Item // the unit, its parts, or debris in it
+	Items []*Item // the unit, its parts, or debris in it
 
-	root  *RootDecision
-	whole bool // nothing in it may be touched either
+	root *RootDecision
 }
 
 // Declarations gives the roots as [flink.Discover] wants them.

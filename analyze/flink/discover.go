@@ -256,10 +256,9 @@ func (b *builder) addUnit(j *Job, n uint32, kind UnitKind) int32 {
 	u := b.unitRoom.next()
 	*u = Unit{
 		Kind: kind, Name: b.name(n), Dir: d, INodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)),
-		Owner: b.t.Owner(d), Group: b.t.Group(d), Permission: b.t.Mode(d), MTimeMs: b.t.MTimeMs(d),
-		Selected: j.Selected,
-		Totals:   b.t.Summary(d).Live(),
-		Shared:   Area{Dir: namespace.NoDir}, Taskowned: Area{Dir: namespace.NoDir},
+		MTimeMs: b.t.MTimeMs(d), Selected: j.Selected,
+		Totals: b.t.Summary(d).Live(),
+		Shared: Area{Dir: namespace.NoDir}, Taskowned: Area{Dir: namespace.NoDir},
 	}
 	if !j.Grouped() {
 		u.Selected = r.Declared.selects(u.Name)

@@ -92,19 +92,27 @@ func (k UnitKind) String() string {
 	return [...]string{"run", "savepoint", "ha-cluster", "child"}[min(k, ChildUnit)]
 }
 
-// Unit is what is kept or moved as a whole, always a directory.
+// Unit is what is kept or moved as a whole, always a directory. What else the image
+// says of that, such as its owner, the tree has.
+//
+// An image can have a hundred thousand: small fields stand together.
 type Unit struct {
-	Kind       UnitKind
-	Name       string
-	Dir        namespace.Dir
-	INodeID    uint64
-	ParentID   uint64
-	Owner      string
-	Group      string
-	Permission uint16
-	MTimeMs    int64 // of the directory itself
-
+	Dir      namespace.Dir
+	Kind     UnitKind
 	Selected bool // see Job; where units are not grouped, the unit's own
+	Flags    Flags
+	// Marked: the unit has a marker. MarkedInside: something below has one.
+	Marked, MarkedInside bool
+	// RunID: it is named by the id of a job or a uuid. ConstantID: by one that
+	// later deployments use again, so its age says nothing.
+	RunID, ConstantID bool
+	// Skeleton: there is neither file nor symlink in it, other than markers.
+	Skeleton bool
+
+	Name     string
+	INodeID  uint64
+	ParentID uint64
+	MTimeMs  int64 // of the directory itself
 
 	// Totals of the subtree, the directory included, without what only snapshots
 	// hold.
@@ -113,6 +121,7 @@ type Unit struct {
 	// NewestFile is the newest mtime of a file or symlink; none if there are only
 	// directories and markers.
 	NewestFile Stamp
+	OpenFiles  int64
 
 	Checkpoints []*Checkpoint // of a run, by number
 	// Of a run; Dir is NoDir if there is none.
@@ -121,16 +130,6 @@ type Unit struct {
 	Metadata          *File  // of a savepoint
 	InProgress        []File // of a savepoint
 	Pointers          int64  // HA files of a cluster
-
-	Flags     Flags
-	OpenFiles int64
-	// Marked: the unit has a marker. MarkedInside: something below has one.
-	Marked, MarkedInside bool
-	// RunID: it is named by the id of a job or a uuid. ConstantID: by one that
-	// later deployments use again, so its age says nothing.
-	RunID, ConstantID bool
-	// Skeleton: there is neither file nor symlink in it, other than markers.
-	Skeleton bool
 
 	Unknown    []Misfit
 	NumUnknown int64
@@ -142,7 +141,6 @@ type Totals = namespace.Counts
 // Checkpoint is a chk-N of a run.
 type Checkpoint struct {
 	N       int64
-	Dir     namespace.Dir
 	INodeID uint64
 	MTimeMs int64 // of the directory itself
 
@@ -150,9 +148,10 @@ type Checkpoint struct {
 	InProgress []File // `_metadata` files that were never finished
 	Totals     Totals
 	Times      Times
+	OpenFiles  int64
 
+	Dir                  namespace.Dir
 	Flags                Flags
-	OpenFiles            int64
 	Marked, MarkedInside bool
 }
 
@@ -177,11 +176,11 @@ func (f *File) complete() bool { return f != nil && f.Length > 0 && !f.Open }
 
 // Area is a directory in a run that several checkpoints use.
 type Area struct {
-	Dir     namespace.Dir
-	INodeID uint64
-	Totals  Totals
+	Dir namespace.Dir
 	// Directories in it, of file merging and of ForSt operators.
 	Merged, ForSt uint32
+	INodeID       uint64
+	Totals        Totals
 }
 
 // Exists tells whether the directory is there.

@@ -50,8 +50,8 @@ func TestOneRun(t *testing.T) {
 	if j.Name != "job" || !j.Grouped() || j.INodeID != it.Dir("/r/job").ID || !j.Selected || j.Excluded || j.NumUnknown != 0 {
 		t.Errorf("%+v", j)
 	}
-	if u.Kind != RunUnit || u.Name != runA || u.INodeID != run.ID || u.ParentID != j.INodeID || u.Owner != "flink" || u.Group != "ops" ||
-		u.Permission != 0o750 || u.MTimeMs != base+60 || !u.RunID || u.ConstantID || u.Skeleton || u.NumUnknown != 0 {
+	if u.Kind != RunUnit || u.Name != runA || u.INodeID != run.ID || u.ParentID != j.INodeID ||
+		u.MTimeMs != base+60 || !u.RunID || u.ConstantID || u.Skeleton || u.NumUnknown != 0 {
 		t.Errorf("%+v", u)
 	}
 	length := int64(100 + 1024 + 5 + 7 + 8 + 9 + 11)

@@ -16,7 +16,7 @@ import (
 // may be, in bytes.
 const (
 	planExtra = 64 << 20
-	perUnit   = 4 << 10 // all that is known of a unit: its checkpoints, guards, reasons and item
+	perUnit   = 2 << 10 // all that is known of a unit: its checkpoints, guards, reasons and item
 )
 
 // largePlan is an image with many items.

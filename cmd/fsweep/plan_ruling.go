@@ -39,9 +39,13 @@ func (o *cleanupOptions) newRuling(im *image, in *inputs) (*ruling, error) {
 	return &ruling{in: in, im: im, from: from}, nil
 }
 
-// roomPerInode is how many bytes a plan may use for each inode before the collector
-// has to keep memory low. What is measured has more: stacks, and what was given back.
-const roomPerInode = 35
+// What a plan may use before the collector has to keep memory low, in bytes: so much
+// for each inode, but not less. What is measured has more: stacks, and what was given
+// back.
+const (
+	roomPerInode = 35
+	leastRoom    = 32 << 20
+)
 
 // load reads the image, and finds out when it was saved.
 func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error {
@@ -49,7 +53,7 @@ func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error
 	if err != nil {
 		return err
 	}
-	paceGarbage(roomPerInode * uint64(t.NumINodes()))
+	paceGarbage(max(roomPerInode*uint64(t.NumINodes()), leastRoom))
 	c.tree, c.source = t, analyze.NewSource(c.im.name, c.im.Image, t)
 	if err := c.from.sameTxID(c.source.Txid); err != nil {
 		return err
