@@ -17,7 +17,7 @@ import (
 // an item; what is said of unfinished `_metadata` files; and whether paths of the
 // policy are files.
 //
-// Memory: 4 bytes and a bit for each directory of the image, 64 for each below a root
+// Memory: 4 bytes and a bit for each directory of the image, 40 for each below a root
 // that has files.
 type Collector struct {
 	t    *namespace.Tree

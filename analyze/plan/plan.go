@@ -114,7 +114,7 @@ func (t *FileTotals) add(bytes int64) {
 // bytes depend on the request alone, not on Workers, TempDir or timing.
 //
 // Memory, beside the request and the result: 4 bytes for each directory of the image,
-// some 150 for each item and 24 more for each file of a sweep; files of sweeps beyond
+// some 250 for each item and 24 more for each file of a sweep; files of sweeps beyond
 // some MiB are sorted in a temporary file, which has no name and is gone when Write
 // returns. What has reached w when Write fails is no plan.
 //

@@ -56,5 +56,6 @@ func allowedGarbage(live, room uint64) int {
 	if live == 0 || live >= room {
 		return usualGarbage
 	}
-	return int(min(max((room-live)*100/live, usualGarbage), mostGarbage))
+	share := 100 * float64(room-live) / float64(live)
+	return int(min(max(share, usualGarbage), mostGarbage))
 }
