@@ -54,7 +54,7 @@ type collecting struct {
 	}
 }
 
-// NewCollector makes a Collector for one Discover and the plan of a policy.
+// NewCollector makes a Collector for one Discover and one plan, or none, of a policy.
 func NewCollector(t *namespace.Tree, p *cleanup.Policy) *Collector {
 	c := &Collector{
 		t: t, p: p, near: make(bitSet, (t.NumDirs()+63)/64), look: map[namespace.Dir][]*watch{},
@@ -137,13 +137,16 @@ func (c *Collector) finish() {
 }
 
 // sum gives the sum of what is in a directory beside directories; nil if that is
-// nothing.
+// nothing. Not after release.
 func (c *Collector) sum(d namespace.Dir) *planfile.Sum {
 	if n := c.column[d]; n != 0 {
 		return c.sumAt(n)
 	}
 	return nil
 }
+
+// release gives up the sums: those of items were taken from them.
+func (c *Collector) release() { c.column, c.sums = nil, nil }
 
 // looksUnfinished is true of all names of unfinished `_metadata` files and few others.
 func looksUnfinished(name []byte) bool {

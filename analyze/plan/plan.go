@@ -125,6 +125,7 @@ func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
 	r.Collector.finish()
 	b := newBuilder(r)
 	b.addItems()
+	r.Collector.release()
 	b.addSweeps()
 	b.effects = newEffects(b)
 	defer b.close()

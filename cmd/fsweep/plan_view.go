@@ -203,7 +203,7 @@ func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
 func (u *unitView) show(d *cleanup.UnitDecision) {
 	t := &d.Unit.Times
 	u.d = d
-	u.Kind, u.Path, u.InodeID, u.Verdict, u.Unit.Totals = d.Unit.Kind.String(), planfile.Path(d.Path), d.Unit.INodeID, d.Verdict.String(), totals(&d.Unit.Totals)
+	u.Kind, u.Path, u.InodeID, u.Verdict, u.Totals = d.Unit.Kind.String(), planfile.Path(d.Path), d.Unit.INodeID, d.Verdict.String(), totals(&d.Unit.Totals)
 	u.Times = view.Times{SubtreeMs: t.Newest.Ms, HasMetadata: t.HasMetadata, MetadataMs: t.NewestMetadataMs, DataATimeMs: t.NewestDataATimeMs}
 	if t.Newest.Place != flink.NoPlace {
 		u.Times.SubtreeOf = t.Newest.Place.String()
