@@ -148,14 +148,19 @@ func (b *builder) writeSwept(s *swept) error {
 	if len(i.Deferred) > 0 {
 		out.Deferred = string(i.Deferred[0].Rule)
 	} else {
-		out.Deferred = b.belts.admit(i, 1, s.facts.length)
+		if why := b.belts.admit(i, 1, s.facts.length); len(why) > 0 {
+			out.Deferred = string(why[0].Rule)
+		}
 	}
+	b.fileLine(&out, &s.facts)
 	if out.Deferred != "" {
 		sums.Deferred.add(s.facts.length)
 	} else {
 		sums.Planned.add(s.facts.length)
+		sums.Freed.Now += out.Freed.Now
+		sums.Freed.AfterTrash += out.Freed.AfterTrash
+		sums.Freed.HeldBySnapshots += out.Freed.HeldBySnapshots
 	}
-	b.fileLine(&out, &s.facts)
 	return b.file.Item(out)
 }
 

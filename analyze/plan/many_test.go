@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"fsweep/analyze/cleanup"
 	"slices"
 	"testing"
 
@@ -36,8 +37,8 @@ func TestBeltsAndSnapshots(t *testing.T) {
 		107: {"job/" + runA + "/shared/s ", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
 		100: {"job/" + runA + "/shared/s max_bytes", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " "},
 		99:  {"job/" + runA + "/shared/s ", "job/" + runB + " ", "job/" + runC + " ", "other/" + runB + " max_bytes"},
-		89:  {"job/" + runA + "/shared/s newer_deferred", "job/" + runB + " ", "job/" + runC + " max_bytes", "other/" + runB + " "},
-		69:  {"job/" + runA + "/shared/s newer_deferred", "job/" + runB + " max_bytes", "job/" + runC + " newer_deferred", "other/" + runB + " "},
+		89:  {"job/" + runA + "/shared/s ", "job/" + runB + " ", "job/" + runC + " max_bytes", "other/" + runB + " "},
+		69:  {"job/" + runA + "/shared/s ", "job/" + runB + " max_bytes", "job/" + runC + " newer_deferred", "other/" + runB + " "},
 	} {
 		w := newWorld(fmt.Sprintf("belts: {max_bytes: %dB, max_percent_of_root: 100%%}\nroots: [{path: /s/cp, layout: job-run, mode: execute, unreferenced_shared: {older_than: 200h}}]\n", limit))
 		for _, job := range []string{"job", "other"} {
@@ -53,6 +54,13 @@ func TestBeltsAndSnapshots(t *testing.T) {
 		m := w.write(t, 1)
 		if len(m.decision.Deferred) > 0 {
 			t.Fatal("the decision knows")
+		}
+		for i, why := range m.Deferrals {
+			switch f := why[0]; {
+			case f.Rule == cleanup.NewerDeferred && f.Path == "/s/cp/job/"+runB: // what it would make, and the limit
+			case f.Rule != cleanup.BeltBytes || f.N <= f.Limit || f.Limit != int64(limit):
+				t.Errorf("limit %d: %s: %+v", limit, i.Path, why)
+			}
 		}
 		var got []string
 		for _, i := range m.plan.items {

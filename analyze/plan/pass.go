@@ -80,7 +80,7 @@ func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
 	if err != nil {
 		return err
 	}
-	if f.moved.Undeletable {
+	if f.moved.Undeletable || !f.sound() {
 		w.passOver(n, e.Length())
 		return nil
 	}
@@ -100,6 +100,12 @@ func factsOf(t *namespace.Tree, destination namespace.Dir, e *namespace.Entry) (
 	var err error
 	f.moved, err = e.IfMoved()
 	return f, err
+}
+
+// sound tells whether what is said of a file can be. Sizes beyond 64 bits are negative
+// here.
+func (f *fileFacts) sound() bool {
+	return f.id != 0 && min(f.length, f.space, f.moved.Freed, f.moved.Held) >= 0
 }
 
 // flinkFile is the same as the decision wants it.

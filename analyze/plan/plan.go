@@ -54,6 +54,8 @@ type Result struct {
 	Header planfile.Header
 	Footer planfile.Footer
 	Quotas []planfile.Quota // by path
+	// Deferrals says of items that the decision did not defer, but the plan does, why.
+	Deferrals map[*cleanup.Item][]cleanup.Fact
 	// Sweeps has a value for each of Decision.Sweeps that was looked at.
 	Sweeps map[*cleanup.Sweep]SweepTotals
 	// GuardsInItems is how many of the guards lie in items.
@@ -99,7 +101,8 @@ func (w *Written) Item(i *cleanup.Item) planfile.Item {
 // SweepTotals says what became of the files of a sweep.
 type SweepTotals struct {
 	Planned, Deferred FileTotals
-	PassedOver        FileTotals // not old enough, open, of unknown age, or read lately
+	PassedOver        FileTotals     // not old enough, open, of unknown age, or read lately
+	Freed             planfile.Freed // by those that are planned
 }
 
 // FileTotals counts files and the sum of their lengths.
@@ -107,7 +110,7 @@ type FileTotals struct{ Files, Bytes int64 }
 
 func (t *FileTotals) add(bytes int64) {
 	t.Files++
-	t.Bytes += bytes
+	t.Bytes += max(bytes, 0) // a size beyond 64 bits is none
 }
 
 // Write writes the plan to w. It reads section INODE once if there are sweeps. The
@@ -189,7 +192,7 @@ type builder struct {
 func newBuilder(r *Request) *builder {
 	return &builder{
 		r: r, t: r.Tree, d: r.Discovery,
-		out:    &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}},
+		out:    &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}, Deferrals: map[*cleanup.Item][]cleanup.Fact{}},
 		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
 		guardIDs: map[uint64]bool{},
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fsweep/analyze/cleanup"
+	pb "fsweep/proto/fsimage"
 	"fsweep/proto/planfile"
 )
 
@@ -89,7 +90,7 @@ func TestSweepRules(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for s, sums := range m.Sweeps {
-		want := SweepTotals{Planned: FileTotals{2, 9}, Deferred: FileTotals{1, 16}, PassedOver: FileTotals{2, 6}}
+		want := SweepTotals{Planned: FileTotals{2, 9}, Deferred: FileTotals{1, 16}, PassedOver: FileTotals{2, 6}, Freed: planfile.Freed{AfterTrash: 27}}
 		if strings.HasSuffix(string(s.Path), "taskowned") {
 			want = SweepTotals{Deferred: FileTotals{1, 64}}
 		}
@@ -99,6 +100,28 @@ func TestSweepRules(t *testing.T) {
 	}
 	if len(m.Sweeps) != 2 {
 		t.Error(len(m.Sweeps))
+	}
+}
+
+// TestSweepUnsound: a file whose size cannot be is left out, and the others are planned.
+func TestSweepUnsound(t *testing.T) {
+	t.Parallel()
+	for _, size := range []uint64{1 << 63, 1<<64 - 1, 1<<62 + 1} { // the last one three times is beyond 64 bits
+		w := newWorld(sweeping)
+		run := "/f/cp/job/" + runA
+		w.put(run+"/chk-9/_metadata", 2, 10)
+		w.put(run+"/shared/a", 300, 5)
+		w.put(run+"/shared/b", 300, 5).Edit = func(m *pb.INodeSection_INode) { m.File.Blocks[0].NumBytes = &size }
+		m := w.write(t, 2)
+		if len(m.plan.items) != 1 || m.plan.items[0].Path != planfile.Path(run+"/shared/a") {
+			t.Errorf("%d: %d items", size, len(m.plan.items))
+		}
+		for _, s := range m.Sweeps {
+			want := planfile.Freed{AfterTrash: 15} // three replicas
+			if s.Planned != (FileTotals{1, 5}) || s.PassedOver.Files != 1 || s.PassedOver.Bytes < 0 || s.Freed != want {
+				t.Errorf("%d: %+v", size, s)
+			}
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ type work struct {
 	item     *cleanup.Item
 	path     planfile.Path
 	dir      namespace.Dir // NoDir of a file
-	deferred string        // the belt
+	deferred string        // the first reason
 	left     bool          // left out of the plan
 
 	sum  planfile.Sum
@@ -198,7 +198,7 @@ func (b *builder) sound(w *work) bool {
 	}
 	if w.dir == namespace.NoDir {
 		f := w.file
-		return f != nil && !f.open && f.parent == w.item.ParentID && f.length >= 0 && f.space >= 0
+		return f != nil && !f.open && f.parent == w.item.ParentID && f.sound()
 	}
 	children, dirs, names := int64(0), int64(0), true
 	todo := []namespace.Dir{w.dir}
@@ -235,47 +235,76 @@ func totals(c namespace.Counts) planfile.Totals {
 	return planfile.Totals{Files: c.Files, Directories: c.Directories, Symlinks: c.Symlinks, Length: c.Length, Space: c.Space}
 }
 
-// belts are the limits once more, in the numbers of the plan's lines: those of the
-// decision know nothing of what snapshots hold.
+// belts are the limits once more, in the numbers of the plan's lines, to which the plan
+// is held by whoever reads it. Those of the decision count units as discovery did: an
+// item can be left out, or have other numbers in its line.
 type belts struct {
 	limits                 planfile.Belts
 	items, entries, length int64
 	roots                  map[*cleanup.RootDecision]int64
-	behind                 map[*cleanup.JobDecision]bool // of which something was deferred here
+	// What was deferred here, as [cleanup.Decide] has it: a unit for what is older in its
+	// group, a part for those behind it.
+	unit map[*cleanup.JobDecision]*cleanup.UnitDecision
+	part map[*cleanup.UnitDecision]cleanup.Path
 }
 
-// admit counts an item, or gives the belt that it would break.
-func (k *belts) admit(i *cleanup.Item, entries, length int64) string {
+// admit counts an item, or gives all belts that it would break.
+func (k *belts) admit(i *cleanup.Item, entries, length int64) (why []cleanup.Fact) {
 	if !i.Root.Executable {
-		return ""
+		return nil
 	}
-	t := &i.Root.Root.Totals
-	l, share := &k.limits, (t.Directories+t.Files+t.Symlinks)*k.limits.MaxPercentOfRoot/100
-	switch {
-	case k.behind[i.Job]:
-		return string(cleanup.NewerDeferred)
-	case k.items+1 > l.MaxItems:
-		return string(cleanup.BeltItems)
-	case entries > l.MaxInodesPerMove:
-		return string(cleanup.BeltInodesMove)
-	case k.entries+entries > l.MaxInodes:
-		return string(cleanup.BeltInodes)
-	case k.roots[i.Root]+entries > share:
-		return string(cleanup.BeltPercent)
-	case l.MaxBytes > 0 && k.length+length > l.MaxBytes:
-		return string(cleanup.BeltBytes)
+	over := func(rule cleanup.Rule, used, more, limit int64) {
+		if more > limit-used { // a sum could overflow
+			why = append(why, cleanup.Fact{Rule: rule, N: used + more, Limit: limit})
+		}
 	}
-	k.items++
-	k.entries += entries
-	k.length += length
-	k.roots[i.Root] += entries
-	return ""
+	l, t := &k.limits, &i.Root.Root.Totals
+	over(cleanup.BeltItems, k.items, 1, l.MaxItems)
+	over(cleanup.BeltInodesMove, 0, entries, l.MaxInodesPerMove)
+	over(cleanup.BeltInodes, k.entries, entries, l.MaxInodes)
+	over(cleanup.BeltPercent, k.roots[i.Root], entries, (t.Directories+t.Files+t.Symlinks)*l.MaxPercentOfRoot/100)
+	if l.MaxBytes > 0 {
+		over(cleanup.BeltBytes, k.length, length, l.MaxBytes)
+	}
+	if len(why) == 0 {
+		k.items++
+		k.entries += entries
+		k.length += length
+		k.roots[i.Root] += entries
+	}
+	return why
+}
+
+// behind tells whether something that must go before an item was deferred. Debris in a
+// unit that stays, and units that nothing groups, stand for themselves.
+func (k *belts) behind(i *cleanup.Item) []cleanup.Fact {
+	if i.Unit.Verdict != cleanup.Candidate {
+		return nil
+	}
+	if u := k.unit[i.Job]; u != nil && u != i.Unit && i.Job.Name != "" {
+		return []cleanup.Fact{{Rule: cleanup.NewerDeferred, Path: u.Path}}
+	}
+	if part, ok := k.part[i.Unit]; ok {
+		return []cleanup.Fact{{Rule: cleanup.EarlierPartStays, Path: part}}
+	}
+	return nil
+}
+
+// deferred notes for [belts.behind] that an item stays.
+func (k *belts) deferred(i *cleanup.Item) {
+	if i.Unit.Verdict != cleanup.Candidate {
+		return
+	}
+	k.part[i.Unit] = i.Path
+	if k.unit[i.Job] == nil {
+		k.unit[i.Job] = i.Unit
+	}
 }
 
 // Undeletable defers an item with an erasure coded file that a snapshot shows as well:
 // NameNodes up to now fail to delete such a file once it was renamed, so it must never
 // get into the trash.
-const Undeletable = "undeletable"
+const Undeletable cleanup.Rule = "undeletable"
 
 func (b *builder) undeletable(w *work) bool {
 	if w.dir == namespace.NoDir {
@@ -287,7 +316,10 @@ func (b *builder) undeletable(w *work) bool {
 
 // fasten holds the items against the belts, in the order of the decision.
 func (b *builder) fasten() {
-	b.belts = belts{limits: limits(&b.r.Policy.Belts), roots: map[*cleanup.RootDecision]int64{}, behind: map[*cleanup.JobDecision]bool{}}
+	b.belts = belts{
+		limits: limits(&b.r.Policy.Belts), roots: map[*cleanup.RootDecision]int64{},
+		unit: map[*cleanup.JobDecision]*cleanup.UnitDecision{}, part: map[*cleanup.UnitDecision]cleanup.Path{},
+	}
 	of := make(map[*cleanup.Item]*work, len(b.items))
 	for _, w := range b.items {
 		of[w.item] = w
@@ -303,13 +335,18 @@ func (b *builder) fasten() {
 		} else {
 			entries, length = int64(w.sum.Count()), b.t.Summary(w.dir).Length
 		}
-		if b.undeletable(w) {
-			w.deferred = Undeletable
-		} else {
-			w.deferred = b.belts.admit(i, entries, length)
+		why := b.belts.behind(i)
+		switch {
+		case len(why) > 0:
+		case b.undeletable(w):
+			why = []cleanup.Fact{{Rule: Undeletable}}
+		default:
+			why = b.belts.admit(i, entries, length)
 		}
-		if w.deferred != "" {
-			b.belts.behind[i.Job] = true
+		if len(why) > 0 {
+			w.deferred = string(why[0].Rule)
+			b.out.Deferrals[i] = why
+			b.belts.deferred(i)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result *plan.Result, files *planFiles) error {
 	v := planView(&planSource{
 		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
-		file: files.name, written: result.Item, sweep: sweeps(result), contents: o.listContents,
+		file: files.name, written: result.Item, deferrals: result.Deferrals, sweep: sweeps(result), contents: o.listContents,
 	})
 	if files.toStdout() {
 		v.File = "PLAN" // whoever reads it knows where it goes
@@ -56,7 +56,7 @@ func sweeps(result *plan.Result) func(*cleanup.Sweep) view.Sweep {
 		t := result.Sweeps[w]
 		return view.Sweep{
 			Path: planfile.Path(w.Path), InodeID: w.INodeID, Rule: string(w.Rule),
-			Planned: files(t.Planned), Deferred: files(t.Deferred), Kept: files(t.PassedOver),
+			Planned: files(t.Planned), Deferred: files(t.Deferred), Kept: files(t.PassedOver), Freed: t.Freed,
 		}
 	}
 }

@@ -25,6 +25,8 @@ type planSource struct {
 	// written tells what was written for an item of the decision; nil: nothing was, so
 	// what there is comes from the decision alone.
 	written func(*cleanup.Item) (plan.Written, bool)
+	// deferrals are why the plan, and not the decision, defers items.
+	deferrals map[*cleanup.Item][]cleanup.Fact
 	// sweep tells what became of the files of a sweep; nil: nobody looked.
 	sweep    func(*cleanup.Sweep) view.Sweep
 	contents bool // list what is in units
@@ -261,7 +263,7 @@ func (s *planSource) item(i *cleanup.Item) view.Item {
 	case len(i.Deferred) > 0:
 		out.Deferrals = reasons(i.Deferred)
 	default: // only the numbers of the plan are above a belt
-		out.Deferrals = []view.Reason{{Rule: written.Deferred}}
+		out.Deferrals = reasons(s.deferrals[i])
 	}
 	return out
 }

@@ -162,6 +162,7 @@ func TestPlanViewWritten(t *testing.T) {
 	t.Parallel()
 	v := manyKinds(t)
 	written := map[*cleanup.Item]plan.Written{}
+	deferrals := map[*cleanup.Item][]cleanup.Fact{}
 	var left, put cleanup.Path
 	for n, i := range v.decision.Items {
 		line := plan.Written{Entries: 1000}
@@ -171,10 +172,11 @@ func TestPlanViewWritten(t *testing.T) {
 			continue
 		case 1:
 			put, line.Deferred = i.Path, "max_inodes"
+			deferrals[i] = []cleanup.Fact{{Rule: cleanup.BeltInodes, N: 7, Limit: 6}}
 		}
 		written[i] = line
 	}
-	s := &planSource{decision: v.decision, written: func(i *cleanup.Item) (plan.Written, bool) {
+	s := &planSource{decision: v.decision, deferrals: deferrals, written: func(i *cleanup.Item) (plan.Written, bool) {
 		w, ok := written[i]
 		return w, ok
 	}}
@@ -184,7 +186,7 @@ func TestPlanViewWritten(t *testing.T) {
 			for u := range j.Units {
 				for _, i := range u.Items {
 					if len(i.Deferrals) > 0 {
-						reasons[string(i.Path)] = i.Deferrals[0].Rule
+						reasons[string(i.Path)] = fmt.Sprint(i.Deferrals[0])
 					} else if i.Entries != 1000 {
 						t.Errorf("%s: %d inodes", i.Path, i.Entries)
 					}
@@ -192,7 +194,7 @@ func TestPlanViewWritten(t *testing.T) {
 			}
 		}
 	}
-	if reasons[string(left)] != "inconsistent_image" || reasons[string(put)] != "max_inodes" {
+	if reasons[string(left)] != "{inconsistent_image []}" || reasons[string(put)] != "{max_inodes [{inodes  7} {max_inodes  6}]}" {
 		t.Errorf("%s, %s: %v", left, put, reasons)
 	}
 }

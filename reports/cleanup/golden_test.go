@@ -158,37 +158,38 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestFreedBySweeps: the footer knows what files of sweeps free.
+// TestFreedBySweeps: what files of sweeps free is counted with the root that they are in.
 func TestFreedBySweeps(t *testing.T) {
 	t.Parallel()
 	sweep := func(mode planfile.Mode) *Root {
 		item := &Item{Item: planfile.Item{Path: "/r/j/" + runB, Entries: 1, Freed: planfile.Freed{Now: 1, AfterTrash: 10, HeldBySnapshots: 100}}}
-		return &Root{Root: planfile.Root{Path: "/r", Mode: mode}, Jobs: seq(&Job{Units: seq(&Unit{Verdict: Keep, Items: []*Item{item}, Sweeps: []Sweep{{Path: "/r/j/a/shared", Planned: Files{5, 50}}}})})}
+		swept := Sweep{Path: "/r/j/a/shared", Planned: Files{5, 50}, Freed: planfile.Freed{Now: 3, AfterTrash: 30, HeldBySnapshots: 300}}
+		return &Root{Root: planfile.Root{Path: "/r", Mode: mode}, Jobs: seq(&Job{Units: seq(&Unit{Verdict: Keep, Items: []*Item{item}, Sweeps: []Sweep{swept}})})}
 	}
-	freed := func(items int64, roots ...*Root) planfile.Freed {
-		p := &Plan{Roots: seq(roots...), Footer: planfile.Footer{Planned: planfile.Sums{Items: items, Freed: planfile.Freed{Now: 4, AfterTrash: 40, HeldBySnapshots: 400}}}}
-		var b bytes.Buffer
-		if err := JSON(&b, p); err != nil {
-			t.Fatal(err)
-		}
-		var v struct {
-			Summary jsonSummary `json:"summary"`
-		}
-		if err := json.Unmarshal(b.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		return v.Summary.Planned.Freed
+	p := &Plan{Roots: seq(sweep(planfile.ModeExecute), sweep(planfile.ModeObserve))}
+	var b bytes.Buffer
+	if err := JSON(&b, p); err != nil {
+		t.Fatal(err)
 	}
-	one := planfile.Freed{Now: 1, AfterTrash: 10, HeldBySnapshots: 100}
-	if got, want := freed(6, sweep(planfile.ModeExecute)), (planfile.Freed{Now: 4, AfterTrash: 40, HeldBySnapshots: 400}); got != want {
-		t.Errorf("%+v", got)
+	var v struct {
+		Summary jsonSummary `json:"summary"`
 	}
-	observed := sweep(planfile.ModeObserve)
-	if got := freed(12, sweep(planfile.ModeExecute), observed); got != one {
-		t.Errorf("with observed files: %+v", got)
+	if err := json.Unmarshal(b.Bytes(), &v); err != nil {
+		t.Fatal(err)
 	}
-	if got := freed(0, sweep(planfile.ModeExecute)); got != one {
-		t.Errorf("without a footer: %+v", got)
+	both := planfile.Freed{Now: 4, AfterTrash: 40, HeldBySnapshots: 400}
+	if v.Summary.Planned.Freed != both || v.Summary.Observed.Freed != both {
+		t.Errorf("%+v, %+v", v.Summary.Planned, v.Summary.Observed)
+	}
+	b.Reset()
+	if err := Text(&b, p, TextOptions{}); err != nil || !bytes.Contains(b.Bytes(), []byte("4B at once, 40B when the trash")) {
+		t.Errorf("%v\n%s", err, b.Bytes())
+	}
+	p.Header.Removal, p.Header.Quarantine = planfile.RemovalQuarantine, []planfile.Place{{Path: "/q/a b"}}
+	p.Roots = seq(sweep(planfile.ModeExecute))
+	b.Reset()
+	if err := Text(&b, p, TextOptions{}); err != nil || !bytes.Contains(b.Bytes(), []byte("nothing before somebody empties the quarantine /q/a b\n")) {
+		t.Errorf("%v\n%s", err, b.Bytes())
 	}
 }
 

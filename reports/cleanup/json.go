@@ -28,7 +28,6 @@ func JSON(w io.Writer, p *Plan) error {
 		quotas[i] = quotaValue(&p.Quotas[i])
 	}
 	s.member("quotas", quotas)
-	sum.settle(&p.Footer)
 	s.member("summary", summaryValue(p, sum))
 	return s.close()
 }

@@ -32,8 +32,7 @@ func (s *sums) add(items, inodes, bytes int64, f planfile.Freed) {
 type summary struct {
 	roots, stopped, observed int64
 	jobs                     int64
-	planned, listed, put     sums  // of roots in mode execute, in mode observe, deferred
-	listedFiles              int64 // of those listed, what is of sweeps
+	planned, listed, put     sums // of roots in mode execute, in mode observe, deferred
 	proof, conditional       int64
 
 	kept, candidates int64 // units
@@ -82,9 +81,6 @@ func (s *summary) unit(r *planfile.Root, u *Unit) {
 		w := &u.Sweeps[i]
 		sums, by := s.of(r)
 		sums.add(w.Planned.Files, w.Planned.Files, w.Planned.Bytes, w.Freed)
-		if r.Mode != planfile.ModeExecute {
-			s.listedFiles += w.Planned.Files
-		}
 		s.put.add(w.Deferred.Files, w.Deferred.Files, w.Deferred.Bytes, planfile.Freed{})
 		s.proof += w.Planned.Files
 		s.conditional += w.Planned.Files
@@ -123,17 +119,6 @@ func (s *summary) item(r *planfile.Root, i *Item) {
 	}
 	if i.Conditional {
 		s.conditional++
-	}
-}
-
-// settle takes what is freed from the footer of the plan, which knows it of the files
-// of sweeps as well. It cannot tell roots apart, so not if such files are only listed.
-func (s *summary) settle(f *planfile.Footer) {
-	if all := &f.Planned; s.listedFiles == 0 && all.Items == s.planned.Items+s.listed.Items {
-		s.planned.Freed = planfile.Freed{
-			Now: all.Freed.Now - s.listed.Freed.Now, AfterTrash: all.Freed.AfterTrash - s.listed.Freed.AfterTrash,
-			HeldBySnapshots: all.Freed.HeldBySnapshots - s.listed.Freed.HeldBySnapshots,
-		}
 	}
 }
 
@@ -189,16 +174,18 @@ func (p *printer) summary(v *Plan, s *summary) {
 	}
 }
 
-// freed says when space comes back.
+// freed says when space comes back. Of a quarantine nothing is known: it is emptied by
+// hand, some day, or not.
 func (p *printer) freed(h *planfile.Header, f *planfile.Freed) {
-	later := "when the trash is emptied, which takes one to two of its intervals"
 	if h.Removal == planfile.RemovalQuarantine {
-		later = "when somebody empties the quarantine"
+		text := "nothing before somebody empties the quarantine"
 		for i := range h.Quarantine {
-			later += " " + escape(h.Quarantine[i].Path)
+			text += " " + escape(h.Quarantine[i].Path)
 		}
+		p.field("freed on disk", text)
+		return
 	}
-	p.field("freed on disk", size(f.Now)+" at once, "+size(f.AfterTrash)+" "+later)
+	p.field("freed on disk", size(f.Now)+" at once, "+size(f.AfterTrash)+" when the trash is emptied, which takes one to two of its intervals")
 	if f.HeldBySnapshots > 0 {
 		p.field("", size(f.HeldBySnapshots)+" not before snapshots are deleted")
 	}

@@ -43,7 +43,6 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 		out.print()
 		out.left()
 	}
-	s.settle(&p.Footer)
 	out.summary(p, s)
 	out.quotas(p.Quotas, s)
 	out.warnings(p.Header.Warnings)
