@@ -186,7 +186,7 @@ func TestPlanViewWritten(t *testing.T) {
 			for u := range j.Units {
 				for _, i := range u.Items {
 					if len(i.Deferrals) > 0 {
-						reasons[string(i.Path)] = fmt.Sprint(i.Deferrals[0])
+						reasons[string(i.Path)] = fmt.Sprint(i.Deferrals[0].Rule, i.Deferrals[0].Facts)
 					} else if i.Entries != 1000 {
 						t.Errorf("%s: %d inodes", i.Path, i.Entries)
 					}
@@ -194,7 +194,7 @@ func TestPlanViewWritten(t *testing.T) {
 			}
 		}
 	}
-	if reasons[string(left)] != "{inconsistent_image []}" || reasons[string(put)] != "{max_inodes [{inodes  7} {max_inodes  6}]}" {
+	if reasons[string(left)] != "inconsistent_image[]" || reasons[string(put)] != "max_inodes[{inodes  7} {max_inodes  6}]" {
 		t.Errorf("%s, %s: %v", left, put, reasons)
 	}
 }

@@ -198,7 +198,7 @@ func (p *printer) warnings(list []string) {
 	p.print()
 	p.print("Warnings")
 	for _, w := range list {
-		p.print("  ", escape(w))
+		p.print("  ", printable(w))
 	}
 }
 

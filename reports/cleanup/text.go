@@ -132,7 +132,7 @@ func (p *printer) misfit(m *Misfit, then string) {
 	}
 	text += "  " + escape(m.Reason)
 	if m.Detail != "" {
-		text += ": " + escape(m.Detail)
+		text += ": " + printable(m.Detail)
 	}
 	p.list(line{word: errorLine, path: escape(m.Path), text: text + then})
 }
