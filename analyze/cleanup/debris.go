@@ -14,7 +14,7 @@ func (b *decider) debris(r *RootDecision, j *JobDecision, u *UnitDecision) {
 	if u.whole || u.Unit.Kind != flink.RunUnit {
 		return
 	}
-	newest := newestComplete(u.Unit)
+	newest := u.Unit.NewestComplete()
 	if newest == nil {
 		return
 	}
@@ -30,16 +30,6 @@ func (b *decider) debris(r *RootDecision, j *JobDecision, u *UnitDecision) {
 		}
 	}
 	b.sweep(r, j, u)
-}
-
-// newestComplete gives the complete checkpoint with the highest number.
-func newestComplete(u *flink.Unit) (newest *flink.Checkpoint) {
-	for _, c := range u.Checkpoints {
-		if c.Complete() && (newest == nil || c.N > newest.N) {
-			newest = c
-		}
-	}
-	return newest
 }
 
 // untouched tells whether nothing forbids to move a checkpoint, and nothing in it
@@ -143,7 +133,7 @@ func (b *decider) sweep(r *RootDecision, j *JobDecision, u *UnitDecision) {
 // What is admitted depends on the order of calls, which is the caller's to fix. One
 // goroutine at a time.
 func (d *Decision) File(s *Sweep, path Path, parentID uint64, f flink.File, atimeMs int64) *Item {
-	if !s.Path.Holds(path) || path == s.Path || f.Open || f.MTimeMs <= 0 || f.MTimeMs >= s.BeforeMs || atimeMs >= s.BeforeMs {
+	if !s.Path.Holds(path) || path == s.Path || !s.Takes(f.MTimeMs, atimeMs, f.Open) {
 		return nil
 	}
 	item := s.Unit.item(s.Job, FileItem, s.Rule, path)

@@ -161,6 +161,9 @@ func ms(d Duration) int64 { return int64(d) / 1e6 }
 
 func (u *UnitDecision) keep(f Fact) { u.Keeps = append(u.Keeps, f) }
 
+// Whole tells whether all that is in the unit stays, debris in it too.
+func (u *UnitDecision) Whole() bool { return u.whole }
+
 // keepWhole keeps a unit with all that is in it.
 func (u *UnitDecision) keepWhole(f Fact) {
 	u.keep(f)

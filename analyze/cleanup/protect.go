@@ -161,6 +161,6 @@ func (b *decider) keepUnlessDead(u *UnitDecision) {
 	case b.live == nil, !b.live.runs, digits == "", digits == "000000", digits == "ffffff", b.live.digits[digits]:
 		u.keep(Fact{Rule: RunNotKnownDead, Text: digits})
 	case b.seen.digits[digits]:
-		u.keep(Fact{Rule: SeenLive, Text: digits})
+		u.keepWhole(Fact{Rule: SeenLive, Text: digits})
 	}
 }

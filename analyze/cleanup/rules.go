@@ -153,5 +153,12 @@ type Sweep struct {
 	Path     Path
 	INodeID  uint64
 	Rule     Rule
-	BeforeMs int64 // mtime and atime of a file must be before, and mtime above 0
+	BeforeMs int64 // see Takes
+}
+
+// Takes tells whether a file in the directory is as old as the policy wants: it is not
+// open, its age is known, and it was neither written nor read since. Times are
+// milliseconds since 1970.
+func (s *Sweep) Takes(mtimeMs, atimeMs int64, open bool) bool {
+	return !open && mtimeMs > 0 && max(mtimeMs, atimeMs) < s.BeforeMs
 }

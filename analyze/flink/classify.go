@@ -39,7 +39,7 @@ func (b *builder) firstLevel(r *Root, root, c uint32, name string) {
 		reason = "" // any name is right
 	}
 	if reason != "" {
-		b.misfit(i, Misfit{reason, b.path(c), b.id(c), detail})
+		b.misfit(i, Misfit{Reason: reason, Path: b.path(c), INodeID: b.id(c), Detail: detail})
 		return
 	}
 	foreign := b.nodes[c].root != i // another root
@@ -84,7 +84,7 @@ func (b *builder) job(r *Root, j *Job, n uint32) {
 			continue
 		}
 		if r.Declared.Layout == Savepoints && !looksLikeSavepoint(name) {
-			b.unknownInJob(j, Misfit{UnknownDirectory, b.path(c), b.id(c), "no savepoint"})
+			b.unknownInJob(j, Misfit{Reason: UnknownDirectory, Path: b.path(c), INodeID: b.id(c), Detail: "no savepoint"})
 			continue
 		}
 		b.unit(r, j, c, name)
@@ -120,9 +120,9 @@ func (b *builder) unit(r *Root, j *Job, n uint32, name string) {
 	case kind == RunUnit && !state:
 		b.misfitAt(n, RunWithoutState, noState)
 	case kind == RunUnit && r.Declared.Layout == JobRun && !isRunID(name):
-		b.unknownIn(u, Misfit{OddRunName, b.path(n), b.id(n), "neither the id of a job nor a uuid"})
+		b.unknownIn(u, Misfit{Reason: OddRunName, Path: b.path(n), INodeID: b.id(n), Detail: "neither the id of a job nor a uuid"})
 	case kind == SavepointUnit && !isSavepoint(name):
-		b.unknownIn(u, Misfit{OddSavepointName, b.path(n), b.id(n), "not a name that Flink gives to savepoints"})
+		b.unknownIn(u, Misfit{Reason: OddSavepointName, Path: b.path(n), INodeID: b.id(n), Detail: "not a name that Flink gives to savepoints"})
 	default:
 	}
 }
@@ -167,7 +167,7 @@ func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {
 		b.area(n, u.Changelog, changelog, unit)
 		return
 	}
-	b.unknownIn(unit, Misfit{odd, b.path(n), b.id(n), ""})
+	b.unknownIn(unit, Misfit{Reason: odd, Path: b.path(n), INodeID: b.id(n)})
 	b.spread(n, inside, unit, noUnit)
 }
 
@@ -182,7 +182,7 @@ func (b *builder) checkpoint(n uint32, unit int32, number int64) {
 	k := int32(len(b.checkpoints) - 1)
 	for _, s := range b.children(n) {
 		if b.name(s) != MarkerName { // Flink makes only files there
-			b.unknownIn(unit, Misfit{UnknownDirectory, b.path(s), b.id(s), ""})
+			b.unknownIn(unit, Misfit{Reason: UnknownDirectory, Path: b.path(s), INodeID: b.id(s)})
 		}
 	}
 	b.spread(n, inside, unit, k)
@@ -201,7 +201,7 @@ func (b *builder) area(n uint32, a *Area, c class, unit int32) {
 		case isForSt(name) && c == shared:
 			a.ForSt++
 		default:
-			b.unknownIn(unit, Misfit{UnknownDirectory, b.path(s), b.id(s), ""})
+			b.unknownIn(unit, Misfit{Reason: UnknownDirectory, Path: b.path(s), INodeID: b.id(s)})
 		}
 	}
 	b.spread(n, c, unit, noUnit)

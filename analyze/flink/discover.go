@@ -151,9 +151,9 @@ func (b *builder) checkOverlaps(parts [][]string) {
 			if len(inner) == len(outer) {
 				detail = fmt.Sprintf("root %q is declared twice", b.roots[i].Path)
 			}
-			b.misfit(uint32(i), Misfit{OverlappingRoots, b.roots[j].Path, b.roots[j].INodeID, detail})
+			b.misfit(uint32(i), Misfit{Reason: OverlappingRoots, Path: b.roots[j].Path, INodeID: b.roots[j].INodeID, Detail: detail})
 			if len(inner) > len(outer) { // of two equal ones, each is once the outer one
-				b.misfit(uint32(j), Misfit{OverlappingRoots, b.roots[i].Path, b.roots[i].INodeID, detail})
+				b.misfit(uint32(j), Misfit{Reason: OverlappingRoots, Path: b.roots[i].Path, INodeID: b.roots[i].INodeID, Detail: detail})
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (b *builder) misfit(root uint32, m Misfit) {
 
 // misfitAt is a misfit that is a directory.
 func (b *builder) misfitAt(i uint32, reason Reason, detail string) {
-	b.misfit(b.nodes[i].root, Misfit{reason, b.path(i), b.id(i), detail})
+	b.misfit(b.nodes[i].root, Misfit{Reason: reason, Path: b.path(i), INodeID: b.id(i), Detail: detail})
 }
 
 // unknownIn adds an unknown entry of a unit.
@@ -238,8 +238,12 @@ func (b *builder) missingNames(root uint32, reason Reason, what string, names []
 		return
 	}
 	slices.Sort(missing)
+	missing = slices.Compact(missing)
 	r := b.roots[root]
-	b.misfit(root, Misfit{reason, r.Path, r.INodeID, what + " job directories were not found: " + quoted(slices.Compact(missing))})
+	b.misfit(root, Misfit{
+		Reason: reason, Path: r.Path, INodeID: r.INodeID, Names: missing,
+		Detail: what + " job directories were not found: " + quoted(missing),
+	})
 }
 
 func (b *builder) addJob(r *Root, j *Job, n uint32) *Job {

@@ -163,6 +163,17 @@ func (c *Checkpoint) Complete() bool { return c.Metadata.complete() }
 // Complete is the same of a savepoint.
 func (u *Unit) Complete() bool { return u.Metadata.complete() }
 
+// NewestComplete gives the complete checkpoint with the highest number, nil if there is
+// none.
+func (u *Unit) NewestComplete() (newest *Checkpoint) {
+	for _, c := range u.Checkpoints {
+		if c.Complete() && (newest == nil || c.N > newest.N) {
+			newest = c
+		}
+	}
+	return newest
+}
+
 // File is a file.
 type File struct {
 	Name    string

@@ -86,14 +86,14 @@ func (b *builder) guardBelow(g *Guard, i uint32) {
 	metadata := g.Kind == MetadataGuard
 	switch n.class {
 	case child, otherChild:
-		b.misfit(n.root, Misfit{FlinkState, b.guardPath(nil, g), g.INodeID, "a file of Flink"})
+		b.misfit(n.root, Misfit{Reason: FlinkState, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a file of Flink"})
 	case rootClass: // of all other layouts, it is a file among jobs
 		if b.roots[n.root].Declared.Layout == Children && !b.ignored[n.root][g.Name] {
-			b.misfit(n.root, Misfit{FlinkState, b.guardPath(nil, g), g.INodeID, "a file of Flink"})
+			b.misfit(n.root, Misfit{Reason: FlinkState, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a file of Flink"})
 		}
 	case jobClass:
 		if metadata {
-			b.misfit(n.root, Misfit{MetadataMisplaced, b.guardPath(nil, g), g.INodeID, "a directory of a run or a savepoint: the root may be declared one level too deep"})
+			b.misfit(n.root, Misfit{Reason: MetadataMisplaced, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a directory of a run or a savepoint: the root may be declared one level too deep"})
 		}
 	case outside:
 	default:
@@ -118,7 +118,7 @@ func (b *builder) metadata(g *Guard, n *node) {
 		c.Metadata = f
 		c.Times.addMetadata(f)
 	default:
-		b.unknownIn(n.unit, Misfit{StrayMetadata, b.guardPath(nil, g), g.INodeID, ""})
+		b.unknownIn(n.unit, Misfit{Reason: StrayMetadata, Path: b.guardPath(nil, g), INodeID: g.INodeID})
 		return
 	}
 	u.Times.addMetadata(f)
@@ -204,7 +204,7 @@ func (b *builder) stray(i uint32, n *node, f stray) {
 	} else {
 		path = append(path, f.name...)
 	}
-	m := Misfit{f.reason, path, f.id, ""}
+	m := Misfit{Reason: f.reason, Path: path, INodeID: f.id}
 	switch n.class {
 	case rootClass:
 		if m.Detail = "only directories are expected here"; m.Reason == FlinkState {
@@ -233,7 +233,7 @@ func (b *builder) openFiles() {
 			b.checkpoints[n.checkpoint].OpenFiles++
 		}
 		if n.class == child {
-			b.misfit(n.root, Misfit{OpenFileInChild, b.t.FilePath(nil, f), f.ID, "somebody is writing"})
+			b.misfit(n.root, Misfit{Reason: OpenFileInChild, Path: b.t.FilePath(nil, f), INodeID: f.ID, Detail: "somebody is writing"})
 		}
 	}
 }

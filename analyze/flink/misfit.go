@@ -58,7 +58,10 @@ type Misfit struct {
 	Reason  Reason
 	Path    []byte
 	INodeID uint64 // 0 if there is none
-	Detail  string // a sentence without a full stop; can be empty
+	Detail  string // a sentence without a full stop, in text form; can be empty
+	// Names are those that were not found, as they are, sorted: of ExcludedNotFound and
+	// SelectedNotFound, nil of all else.
+	Names []string
 }
 
 func compareMisfits(a, b Misfit) int {

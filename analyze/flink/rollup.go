@@ -153,7 +153,7 @@ func (b *builder) finishUnit(i int32, u *Unit) {
 
 func (b *builder) finishRoot(i uint32, r *Root) {
 	if r.Dir == namespace.NoDir && r.INodeID == 0 {
-		b.misfit(i, Misfit{MissingRoot, r.Path, 0, "the root does not exist"})
+		b.misfit(i, Misfit{Reason: MissingRoot, Path: r.Path, INodeID: 0, Detail: "the root does not exist"})
 	}
 	r.Misfits, r.NumMisfits = done(&b.misfits[i], MaxListed)
 	r.Flags = b.flags(r.Dir)

@@ -67,7 +67,7 @@ func fingerprinted(t *namespace.Tree, e *namespace.Entry) planfile.Entry {
 func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
 	n := int(b.column[e.Parent]) - len(b.items) - 1
 	s := b.sweeps[n]
-	if mtime := e.MTimeMs(); e.INode.File.UnderConstruction || mtime <= 0 || mtime >= s.BeforeMs || e.ATimeMs() >= s.BeforeMs {
+	if !s.Takes(e.MTimeMs(), e.ATimeMs(), e.INode.File.UnderConstruction) {
 		w.passOver(n, e.Length())
 		return nil
 	}

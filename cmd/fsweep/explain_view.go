@@ -155,25 +155,9 @@ func (e *explainer) unit() {
 	switch {
 	case u.Verdict == cleanup.Candidate:
 		e.keep(what, append([]view.Reason{rule("parts_first")}, e.x.Unit.Reasons...)...)
-	case what != view.IsUnit && u.Unit.Kind == flink.RunUnit && !keptWhole(u):
+	case what != view.IsUnit && u.Unit.Kind == flink.RunUnit && !u.Whole():
 		e.debris(what)
 	}
-}
-
-// wholeRules keep a unit with all that is in it.
-var wholeRules = map[cleanup.Rule]bool{
-	cleanup.RootStopped: true, cleanup.UnknownEntry: true, cleanup.JobExcluded: true, cleanup.NotSelected: true, cleanup.Marked: true,
-	cleanup.Protected: true, cleanup.HoldsRoot: true, cleanup.Pinned: true, cleanup.Live: true, cleanup.ConstantID: true,
-	cleanup.SeenLive: true, cleanup.MayBeRestored: true,
-}
-
-func keptWhole(u *cleanup.UnitDecision) bool {
-	for i := range u.Keeps {
-		if wholeRules[u.Keeps[i].Rule] {
-			return true
-		}
-	}
-	return false
 }
 
 // debris says why no rule for debris selected a path in a kept run.
@@ -184,7 +168,7 @@ func (e *explainer) debris(what view.What) {
 	}
 	why := rule("not_of_checkpoint")
 	switch area, _, _ := strings.Cut(e.below(e.a.Unit.Path), "/"); {
-	case newestComplete(e.a.Unit.Unit) == nil:
+	case e.a.Unit.Unit.NewestComplete() == nil:
 		why = rule("none_complete")
 	case e.checkpoint() != nil:
 		why = e.checkpointStays(e.checkpoint())
@@ -198,17 +182,8 @@ func (e *explainer) debris(what view.What) {
 	e.x.InKeptUnit = true
 }
 
-func newestComplete(u *flink.Unit) (newest *flink.Checkpoint) {
-	for _, c := range u.Checkpoints {
-		if c.Complete() && (newest == nil || c.N > newest.N) {
-			newest = c
-		}
-	}
-	return newest
-}
-
 func (e *explainer) checkpointStays(c *flink.Checkpoint) view.Reason {
-	policy, newest := e.a.Root.Policy, newestComplete(e.a.Unit.Unit)
+	policy, newest := e.a.Root.Policy, e.a.Unit.Unit.NewestComplete()
 	number := fact("checkpoint", c.N)
 	switch stale := policy.StaleCheckpoints; {
 	case !c.Complete() && c.N > newest.N:
@@ -239,7 +214,7 @@ func (e *explainer) sweepBefore() int64 {
 func (e *explainer) swept() (*cleanup.Sweep, bool) {
 	f := e.t.file
 	for _, w := range e.s.decision.Sweeps {
-		if f != nil && w.Unit == e.a.Unit && w.Path.Holds(e.t.path) && w.Path != e.t.path && !f.Open && f.MTimeMs > 0 && f.MTimeMs < w.BeforeMs && e.t.atimeMs < w.BeforeMs {
+		if f != nil && w.Unit == e.a.Unit && w.Path.Holds(e.t.path) && w.Path != e.t.path && w.Takes(f.MTimeMs, e.t.atimeMs, f.Open) {
 			return w, true
 		}
 	}

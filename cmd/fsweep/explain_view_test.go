@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,34 +183,6 @@ func TestExplainAgrees(t *testing.T) {
 				t.Errorf("%q: no words for %s", path, r.Rule)
 			}
 		}
-	}
-}
-
-// TestWholeRules: the rules that keep all that is in a unit are those that their
-// package lists as such.
-func TestWholeRules(t *testing.T) {
-	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../analyze/cleanup/rules.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, d := range file.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || !strings.HasPrefix(g.Doc.Text(), "Rules that keep a unit with all that is in it") {
-			continue
-		}
-		for _, spec := range g.Specs {
-			s := spec.(*ast.ValueSpec)
-			text, err := strconv.Unquote(s.Values[0].(*ast.BasicLit).Value)
-			if err != nil || !wholeRules[cleanup.Rule(text)] {
-				t.Errorf("%s is missing: %v", text, err)
-			}
-			n++
-		}
-	}
-	if n != len(wholeRules) {
-		t.Errorf("%d rules, but there are %d", len(wholeRules), n)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
@@ -77,12 +75,11 @@ func (s *planSource) root(d *cleanup.RootDecision) *view.Root {
 	}
 	for i := range d.Root.Misfits {
 		m := &d.Root.Misfits[i]
-		names := quotedNames(m.Detail)
 		switch {
-		case m.Reason == flink.ExcludedNotFound && len(names) > 0:
-			r.ExcludedNotFound = names
-		case m.Reason == flink.SelectedNotFound && len(names) > 0:
-			r.SelectedNotFound = names
+		case m.Reason == flink.ExcludedNotFound:
+			r.ExcludedNotFound = m.Names
+		case m.Reason == flink.SelectedNotFound:
+			r.SelectedNotFound = m.Names
 		default:
 			r.Misfits = append(r.Misfits, misfit(m))
 			continue
@@ -90,35 +87,6 @@ func (s *planSource) root(d *cleanup.RootDecision) *view.Root {
 		r.NumMisfits--
 	}
 	return r
-}
-
-// quotedNames gives the names that stand in single quotes at the end of a misfit's
-// detail; none if it is written otherwise.
-func quotedNames(detail string) (names []string) {
-	_, rest, _ := strings.Cut(detail, ": ['")
-	var name []byte
-	for rest != "" {
-		if after, closed := strings.CutPrefix(rest, "'"); closed {
-			names, name = append(names, string(name)), nil
-			more, ok := strings.CutPrefix(after, ", '")
-			if !ok {
-				return names
-			}
-			rest = more
-			continue
-		}
-		c, multibyte, after, err := strconv.UnquoteChar(rest, '\'')
-		switch {
-		case err != nil:
-			return nil
-		case multibyte:
-			name = utf8.AppendRune(name, c)
-		default:
-			name = append(name, byte(c))
-		}
-		rest = after
-	}
-	return nil
 }
 
 func misfit(m *flink.Misfit) view.Misfit {
