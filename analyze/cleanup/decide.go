@@ -63,7 +63,8 @@ type Decision struct {
 	// Sweeps are directories whose files may become items too, by an opt-in rule.
 	Sweeps []*Sweep
 
-	tally *tally
+	tally   *tally
+	imageMs int64 // what ages count to
 }
 
 // RootDecision is what was decided in a root.
@@ -153,7 +154,7 @@ type decider struct {
 // arguments give the same decision. What it selects is suspected, not proved:
 // candidates that need it are moved only after the guards were read.
 func Decide(d *flink.Discovery, p *Policy, in Inputs) (*Decision, error) {
-	b := &decider{p: p, in: in, imageMs: in.ImageTime.UnixMilli(), out: &Decision{}}
+	b := &decider{p: p, in: in, imageMs: in.ImageTime.UnixMilli(), out: &Decision{imageMs: in.ImageTime.UnixMilli()}}
 	switch {
 	case in.ImageTime.IsZero():
 		return nil, fmt.Errorf("%w: the time of the image is unknown", ErrDecide)

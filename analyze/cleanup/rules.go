@@ -79,6 +79,19 @@ const (
 	EarlierPartStays Rule = "other_part_deferred" // Path: a part that must go before
 )
 
+// Rules that say why what lies in a kept run is not taken for debris. With them go
+// [Marked] and those of flags, open files and unknown ages.
+const (
+	NoneComplete  Rule = "none_complete"  // in the run, so nothing tells debris from what is being written
+	BeingWritten  Rule = "being_written"  // N: of the checkpoint, above Limit, the newest complete one
+	StaleOff      Rule = "stale_off"      // N: of the checkpoint; the policy has no rule for it
+	AmongNewest   Rule = "among_newest"   // N: of the checkpoint; of the newest Limit complete ones
+	NumberedAgain Rule = "numbered_again" // N: of the checkpoint, TimeMs: of its `_metadata`, newer than that of Limit
+	SweepOff      Rule = "sweep_off"      // the policy has no rule for files
+	DebrisChanged Rule = "debris_changed" // TimeMs, Place, LimitMs, Text: the key of the limit
+	DebrisRead    Rule = "debris_read"    // TimeMs, LimitMs, Text: the key of the limit
+)
+
 // Rules that are no decision, but say what a decision looked at.
 const (
 	TimeOfMetadata Rule = "metadata_mtime"

@@ -126,6 +126,15 @@ var names = map[cleanup.Rule]fields{
 	cleanup.NewerDeferred:    {path: "newer_unit"},
 	cleanup.EarlierPartStays: {path: "earlier_part"},
 
+	cleanup.NoneComplete:  {},
+	cleanup.BeingWritten:  {n: "checkpoint", limit: "newest_complete_checkpoint"},
+	cleanup.StaleOff:      {n: "checkpoint"},
+	cleanup.AmongNewest:   {n: "checkpoint", limit: "keep_newest"},
+	cleanup.NumberedAgain: {n: "checkpoint", limit: "oldest_kept_checkpoint", time: "metadata_mtime_ms"},
+	cleanup.SweepOff:      {},
+	cleanup.DebrisChanged: {time: "changed_mtime_ms", place: "changed_mtime_of", length: "limit_ms", text: "limit"},
+	cleanup.DebrisRead:    {time: "read_atime_ms", length: "limit_ms", text: "limit"},
+
 	cleanup.TimeOfMetadata: {time: "metadata_mtime_ms"},
 	cleanup.TimeOfSubtree:  {time: "subtree_mtime_ms", place: "subtree_mtime_of"},
 	cleanup.TimeOfAccess:   {time: "data_atime_ms"},

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,15 +119,47 @@ func (e *explainer) judge() {
 		e.x.What, e.x.Reasons = view.IsOutside, []view.Reason{rule("outside_roots")}
 	case e.t.path == a.Root.Policy.Path:
 		e.keep(view.IsRoot, append([]view.Reason{rule("root_itself")}, e.x.Root.Stops...)...)
+		e.count(a.Root.Jobs)
 	case a.Unit != nil:
 		e.unit()
 	case a.Job != nil && e.t.path == jobPath(a.Root, a.Job):
 		e.keep(view.IsJob, append([]view.Reason{rule("job_itself")}, e.x.Job.Stopped...)...)
+		e.count([]*cleanup.JobDecision{a.Job})
 	case a.Job != nil:
 		e.keep(view.IsInJob, append(e.x.Job.Stopped, rule("no_unit"))...)
 	default:
 		e.keep(view.IsInRoot, append(e.x.Root.Stops, rule("no_unit"))...)
 	}
+}
+
+// count says how many of the units below a root or job are kept, and names one.
+func (e *explainer) count(jobs []*cleanup.JobDecision) {
+	n, sure := &view.UnitCounts{}, false
+	for _, j := range jobs {
+		for _, u := range j.Units {
+			planned := int64(0)
+			for _, i := range u.Items {
+				if len(i.Deferred) == 0 {
+					planned++
+				}
+			}
+			deferred := int64(len(u.Items)) - planned
+			n.Units++
+			switch {
+			case u.Verdict == cleanup.Keep:
+				n.Kept, n.Debris, n.DebrisDeferred = n.Kept+1, n.Debris+planned, n.DebrisDeferred+deferred
+			case planned == 0:
+				n.Deferred++
+			default:
+				n.Moved++
+			}
+			if moved := u.Verdict == cleanup.Candidate && planned > 0; n.Example == "" || moved && !sure {
+				n.Example, sure = planfile.Path(u.Path), moved
+			}
+			n.Swept += int64(len(e.show.sweeps[u]))
+		}
+	}
+	e.x.Units = n
 }
 
 // unit judges a path that is a unit or in one.
@@ -160,65 +192,54 @@ func (e *explainer) unit() {
 	}
 }
 
-// debris says why no rule for debris selected a path in a kept run.
+// debris says why no rule for debris selected a path in a kept run, or that one
+// selects the file.
 func (e *explainer) debris(what view.What) {
-	if f, swept := e.swept(); swept {
-		e.candidateFile(f)
+	own := e.stays()
+	if w := e.sweep(); len(own) == 0 && w != nil {
+		e.candidateFile(w)
 		return
 	}
-	why := rule("not_of_checkpoint")
-	switch area, _, _ := strings.Cut(e.below(e.a.Unit.Path), "/"); {
-	case e.a.Unit.Unit.NewestComplete() == nil:
-		why = rule("none_complete")
-	case e.checkpoint() != nil:
-		why = e.checkpointStays(e.checkpoint())
+	if len(own) == 0 {
+		own = []view.Reason{rule("not_of_checkpoint")}
+	}
+	e.keep(what, append(slices.Clone(own), e.x.Unit.Reasons...)...)
+	e.x.OwnReasons = len(own)
+}
+
+// stays gives what keeps a path from being debris; nothing of a file that a sweep takes.
+func (e *explainer) stays() []view.Reason {
+	d, u, c := e.s.decision, e.a.Unit, e.checkpoint()
+	area, _, in := strings.Cut(e.below(u.Path), "/")
+	switch {
+	case u.Unit.NewestComplete() == nil:
+		return []view.Reason{rule("none_complete")}
+	case c != nil:
+		if e.t.file != nil {
+			if facts, is := d.UnfinishedStays(u, c, e.t.file.INodeID); is {
+				return reasons(facts)
+			}
+		}
+		return reasons(d.CheckpointStays(u, c))
 	case area != "shared" && area != "taskowned":
+		return []view.Reason{rule("not_of_checkpoint")}
 	case e.a.Root.Policy.UnreferencedShared == nil:
-		why = rule("sweep_off")
-	case e.t.file != nil:
-		why = rule("sweep_kept", fact("before_time_ms", e.sweepBefore()))
+		return []view.Reason{rule("sweep_off")}
+	case e.t.file != nil && in:
+		return reasons(d.FileStays(u, e.t.file, e.t.atimeMs))
 	}
-	e.keep(what, append([]view.Reason{why}, e.x.Unit.Reasons...)...)
-	e.x.InKeptUnit = true
+	return []view.Reason{rule("only_files")}
 }
 
-func (e *explainer) checkpointStays(c *flink.Checkpoint) view.Reason {
-	policy, newest := e.a.Root.Policy, e.a.Unit.Unit.NewestComplete()
-	number := fact("checkpoint", c.N)
-	switch stale := policy.StaleCheckpoints; {
-	case !c.Complete() && c.N > newest.N:
-		return rule("being_written", number, fact("newest_complete_checkpoint", newest.N))
-	case !c.Complete():
-		ms := max(c.Times.Newest.Ms, c.Times.NewestDataATimeMs)
-		return rule("not_yet_debris", fact("newest_mtime_ms", ms), fact("older_than_ms", time.Duration(policy.IncompleteCheckpoints.OlderThan).Milliseconds()))
-	case stale == nil:
-		return rule("stale_off", number)
-	default:
-		return rule("stale_kept", number, fact("keep_newest", int64(stale.KeepNewest)),
-			fact("older_than_ms", time.Duration(max(stale.OlderThan, policy.MinAge)).Milliseconds()))
-	}
-}
-
-// sweepBefore is the time before which files of sweeps must be.
-func (e *explainer) sweepBefore() int64 {
+// sweep gives the one whose directory holds the path. Belts are not asked: they count
+// all files before it, and only a plan knows those.
+func (e *explainer) sweep() *cleanup.Sweep {
 	for _, w := range e.s.decision.Sweeps {
-		if w.Unit == e.a.Unit {
-			return w.BeforeMs
+		if w.Unit == e.a.Unit && w.Path.Holds(e.t.path) && w.Path != e.t.path {
+			return w
 		}
 	}
-	return math.MinInt64
-}
-
-// swept tells whether the path is a file that a sweep selects. Belts are not asked:
-// they count all files before it, and only a plan knows those.
-func (e *explainer) swept() (*cleanup.Sweep, bool) {
-	f := e.t.file
-	for _, w := range e.s.decision.Sweeps {
-		if f != nil && w.Unit == e.a.Unit && w.Path.Holds(e.t.path) && w.Path != e.t.path && w.Takes(f.MTimeMs, e.t.atimeMs, f.Open) {
-			return w, true
-		}
-	}
-	return nil, false
+	return nil
 }
 
 func (e *explainer) candidateFile(w *cleanup.Sweep) {
@@ -229,7 +250,7 @@ func (e *explainer) candidateFile(w *cleanup.Sweep) {
 		Totals: planfile.Totals{Files: 1, Length: f.Length}, Rule: string(w.Rule), Evidence: []planfile.Fact{fact("file_mtime_ms", f.MTimeMs)},
 		NeedsReferenceProof: true, Conditional: true,
 	}}
-	e.x.Item, e.x.What, e.x.Verdict = item, view.IsItem, view.Candidate
+	e.x.Item, e.x.What, e.x.Verdict, e.x.BeltsOpen = item, view.IsItem, view.Candidate, true
 	e.x.Reasons = []view.Reason{{Rule: item.Rule, Facts: item.Evidence}}
 }
 

@@ -95,7 +95,7 @@ func manyKinds(t *testing.T) *viewed {
 	return newViewed(t, `belts: {max_percent_of_root: 100%, max_items: 5, max_inodes_per_move: 6}
 roots:
   - {path: /r, layout: job-run, mode: execute, exclude_jobs: [bad], unreferenced_shared: {older_than: 30d}}
-  - {path: /x, layout: job-run, exclude_jobs: [dgrahp], jobs: ["it's", "q, 'r'", 'a"b', 'back\slash', j]}
+  - {path: /x, layout: job-run}
   - {path: /old, layout: children, min_age: 10d, names: ["tmp-*"]}
 `, map[string]float64{
 		"/r/orders/" + viewA + "/chk-9/_metadata": 1, "/r/orders/" + viewA + "/chk-3/part": 30, "/r/orders/" + viewA + "/chk-11/part": 1,
@@ -149,7 +149,7 @@ func TestPlanViewLines(t *testing.T) {
 		"KEEP " + orders + viewD + " its directory stays for now, its parts are below; beyond_keep",
 		"WOULD-DELETE " + orders + viewD + "/chk-1 beyond_keep", "WOULD-DELETE " + orders + viewD + "/taskowned beyond_keep", "KEEP " + orders + viewD + "/shared deferred",
 		`JOB /r/we*ird\n\xff`, `KEEP /r/we*ird\n\xff/` + viewA + " newest_by_metadata", `KEEP /r/we*ird\n\xff/` + viewB + " deferred",
-		"ROOT /x", "ERROR: excluded job directories were not found: ['dgrahp']", `ERROR: selected job directories were not found: ['a"b', 'back\\slash', 'it\'s', 'q, \'r\'']`,
+		"ROOT /x",
 		"ERROR /x/readme file_among_jobs", "ERROR /x root stopped, nothing in it is planned", "JOB /x/j", "KEEP /x/j/" + viewA + " root_stopped",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -196,6 +196,35 @@ func TestPlanViewWritten(t *testing.T) {
 	}
 	if reasons[string(left)] != "inconsistent_image[]" || reasons[string(put)] != "max_inodes[{inodes  7} {max_inodes  6}]" {
 		t.Errorf("%s, %s: %v", left, put, reasons)
+	}
+}
+
+// TestNamesNotFoundLines: the lines that operators look for, and that no other root is
+// planned then.
+func TestNamesNotFoundLines(t *testing.T) {
+	t.Parallel()
+	v := newViewed(t, `belts: {max_percent_of_root: 100%}
+roots:
+  - {path: /r, layout: job-run, mode: execute}
+  - {path: /x, layout: job-run, exclude_jobs: [dgrahp], jobs: ["it's", "q, 'r'", 'a"b', 'back\slash', j]}
+`, map[string]float64{
+		"/r/orders/" + viewA + "/chk-9/_metadata": 1, "/r/orders/" + viewB + "/chk-4/_metadata": 20, "/x/j/" + viewA + "/chk-1/_metadata": 50,
+	})
+	var b bytes.Buffer
+	if err := view.Text(&b, v.plan(false), view.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nERROR: excluded job directories were not found: ['dgrahp']\n",
+		"\n" + `ERROR: selected job directories were not found: ['a"b', 'back\\slash', 'it\'s', 'q, \'r\'']` + "\n",
+		"/r  root stopped, nothing in it is planned: names_not_found: names under exclude_jobs or jobs, or in a flag, do not exist in root /x: nobody knows what was meant\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s\nhas no %q", b.String(), want)
+		}
+	}
+	if strings.Contains(b.String(), "\nWOULD-DELETE") {
+		t.Error(b.String())
 	}
 }
 

@@ -32,14 +32,27 @@ type Explanation struct {
 	Verdict string // keep | candidate | deferred | none
 	// Reasons: the first one decided, the others would keep it without that.
 	Reasons []Reason
-	// InKeptUnit: the first reason is why no rule for debris selects the path, the
-	// others are those of its unit.
-	InKeptUnit bool
+	// OwnReasons: so many of the first reasons are why no rule for debris selects the
+	// path, the others are those of its unit, which is kept. 0: all are of the path.
+	OwnReasons int
+	// BeltsOpen: a candidate that a belt may yet defer. Belts count what comes before
+	// it, and only a plan knows all of that.
+	BeltsOpen bool
+	// Units are counted of what is a root or a job; else nil.
+	Units *UnitCounts
 	// Guard: the path itself is a file that is read before anything moves.
 	Guard bool
 	// Guards are those that would be asked about it. Zero where none has to be.
 	NumGuards int64
 	Guards    []Guard // the nearest, a limited number
+}
+
+// UnitCounts says what becomes of the units of a root or a job.
+type UnitCounts struct {
+	Units, Kept, Moved, Deferred int64         // Moved: at least in parts
+	Debris, DebrisDeferred       int64         // items in kept units
+	Swept                        int64         // directories in kept units of which files may go
+	Example                      planfile.Path // a unit, one that would be moved if there is any; empty: there is none
 }
 
 // Guard is a file that can refer to a path.
@@ -96,19 +109,20 @@ func (p *printer) explain(x *Explanation) {
 	p.print(escape(x.Path))
 	p.is(x)
 	p.field("verdict", verdictText(x))
-	name, more := "because", "also because"
-	if x.InKeptUnit {
-		more = "unit stays because"
-	}
-	for _, r := range x.Reasons {
+	name := "because"
+	for i, r := range x.Reasons {
+		if x.OwnReasons > 0 && i >= x.OwnReasons {
+			name = "unit stays because"
+		}
 		p.field(name, r.named())
-		name = more
+		name = "also because"
 	}
 	if x.Item != nil {
 		for _, r := range x.Item.Deferrals {
 			p.field("deferred by", r.named())
 		}
 	}
+	p.units(x.Units)
 	p.facts(x)
 	p.asked(x)
 	p.changes(x)
@@ -154,13 +168,36 @@ func verdictText(x *Explanation) string {
 	}
 	switch x.Verdict {
 	case Candidate:
+		if x.BeltsOpen {
+			return "WOULD-DELETE: a candidate, if no belt defers it, which a plan tells, and the live cluster agrees" + observed
+		}
 		return "WOULD-DELETE: a candidate, if the live cluster agrees" + observed
 	case Deferred:
 		return "KEEP: a candidate that is deferred"
 	case Keep:
+		if u := x.Units; u != nil && u.Moved+u.Debris > 0 {
+			return "KEEP itself; of what is in it, some would be moved" + observed
+		}
 		return "KEEP"
 	}
 	return "none: nothing is planned there"
+}
+
+// units says what becomes of what is in a root or a job.
+func (p *printer) units(n *UnitCounts) {
+	if n == nil {
+		return
+	}
+	p.field("units in it", plural(n.Units, "unit", "units")+": "+count(n.Kept)+" kept, "+count(n.Moved)+" would be moved, "+count(n.Deferred)+" deferred")
+	if n.Debris+n.DebrisDeferred > 0 {
+		p.field("", "in kept units "+plural(n.Debris, "item", "items")+" of debris would be moved, "+count(n.DebrisDeferred)+" deferred")
+	}
+	if n.Swept > 0 {
+		p.field("", "of "+plural(n.Swept, "directory", "directories")+" in kept units, old files that nothing refers to would be moved")
+	}
+	if n.Example != "" {
+		p.field("for reasons", "explain a unit, such as "+escape(n.Example))
+	}
 }
 
 func (p *printer) facts(x *Explanation) {
@@ -246,18 +283,21 @@ func note(waived string) string {
 
 // changes says what would have to be otherwise.
 func (p *printer) changes(x *Explanation) {
-	name, more := "candidate when", "and when"
+	show := func(name string, list [][2]string) {
+		for _, c := range list {
+			p.field(name, c[0]+": "+c[1])
+			name = "and when"
+		}
+	}
 	switch {
 	case x.movable():
-		p.field("to keep it", toKeep)
-		name = "moved when"
-	case x.InKeptUnit:
-		more = "or, with its unit,"
-	}
-	for _, c := range changeList(x) {
-		p.field(name, c[0]+": "+c[1])
-		name = more
-		more = "and when"
+		p.field("to keep it", toKeep(x))
+		show("moved when", changeList(x))
+	case x.OwnReasons > 0:
+		show("candidate when", changes(x.Reasons[:x.OwnReasons]))
+		show("or, with its unit,", changes(x.Reasons[x.OwnReasons:]))
+	default:
+		show("candidate when", changeList(x))
 	}
 }
 

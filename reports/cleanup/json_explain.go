@@ -36,10 +36,23 @@ type jsonExplanation struct {
 	Rule      string       `json:"rule,omitempty"`
 	Reasons   []jsonReason `json:"reasons"`
 	InKept    bool         `json:"in_kept_unit"`
+	Own       int          `json:"own_reasons,omitempty"`
+	BeltsOpen bool         `json:"belts_open,omitempty"`
+	Units     *jsonCounts  `json:"units,omitempty"`
 	Changes   []jsonChange `json:"changes"`
 	Guard     bool         `json:"is_guard"`
 	NumGuards int64        `json:"guard_count"`
 	Guards    []jsonGuard  `json:"guards"`
+}
+
+type jsonCounts struct {
+	Units          int64 `json:"units"`
+	Kept           int64 `json:"kept"`
+	Moved          int64 `json:"moved"`
+	Deferred       int64 `json:"deferred"`
+	Debris         int64 `json:"debris"`
+	DebrisDeferred int64 `json:"debris_deferred"`
+	Swept          int64 `json:"swept_directories"`
 }
 
 type jsonChange struct {
@@ -60,7 +73,7 @@ type jsonGuard struct {
 func explanationValue(x *Explanation) jsonExplanation {
 	v := jsonExplanation{
 		jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists, Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons),
-		Changes: []jsonChange{}, InKept: x.InKeptUnit, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+		Changes: []jsonChange{}, InKept: x.OwnReasons > 0, Own: x.OwnReasons, BeltsOpen: x.BeltsOpen, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
 	}
 	if len(x.Reasons) > 0 {
 		v.Rule = x.Reasons[0].Rule
@@ -83,6 +96,9 @@ func explanationValue(x *Explanation) jsonExplanation {
 	if x.Part != nil {
 		c := partValue(x.Part)
 		v.Part = &c
+	}
+	if n := x.Units; n != nil {
+		v.Units = &jsonCounts{n.Units, n.Kept, n.Moved, n.Deferred, n.Debris, n.DebrisDeferred, n.Swept}
 	}
 	if x.Item != nil {
 		i := itemValue(x.Item)

@@ -166,20 +166,31 @@ var rules = map[string]words{
 	"inconsistent_image": {"what the image says of it contradicts itself, or it has names that no client can use", "a newer image has it right"},
 
 	// These are reasons of explanations, for what is no unit.
-	"missing":           {"it does not exist in the image", "a newer image has it"},
-	"outside_roots":     {"no root of the policy holds it", "the policy declares a root that holds it"},
-	"above_root":        {"roots are below it, and nothing that holds a root is ever planned", "never"},
-	"root_itself":       {"a root itself is never planned", "never: only what is in it"},
-	"job_itself":        {"a job directory itself is never planned, only what is in it", "never: only what is in it"},
-	"no_unit":           {"it is in no unit of the layout, and nothing else is ever planned", "never"},
-	"parts_first":       {"its parts go first, as it is too large for one move", "its parts are gone"},
-	"none_complete":     {"no checkpoint of the run is complete, so nothing tells debris from what is being written", "the run completes a checkpoint"},
-	"being_written":     {"chk-{checkpoint} is not complete, but above the newest complete one[, chk-{newest_complete_checkpoint}]: it may still be written", "the run completes a checkpoint with a higher number"},
-	"not_yet_debris":    {"not complete, but changed or read at {newest_mtime_ms}, within older_than {older_than_ms}, or marked, or not free to be moved", "the image is from {newest_mtime_ms+older_than_ms} or later, and nothing else keeps it"},
+	"missing":       {"it does not exist in the image", "a newer image has it"},
+	"outside_roots": {"no root of the policy holds it", "the policy declares a root that holds it"},
+	"above_root":    {"roots are below it, and nothing that holds a root is ever planned", "never"},
+	"root_itself":   {"a root itself is never planned", "never: only what is in it"},
+	"job_itself":    {"a job directory itself is never planned, only what is in it", "never: only what is in it"},
+	"no_unit":       {"it is in no unit of the layout, and nothing else is ever planned", "never"},
+	"parts_first":   {"its parts go first, as it is too large for one move", "its parts are gone"},
+	"none_complete": {"no checkpoint of the run is complete, so nothing tells debris from what is being written", "the run completes a checkpoint"},
+	"being_written": {"chk-{checkpoint} is not complete, but above the newest complete one[, chk-{newest_complete_checkpoint}]: it may still be written", "the run completes a checkpoint with a higher number"},
+	"among_newest":  {"chk-{checkpoint} is complete, and among the newest {keep_newest} by number (keep_newest)", "checkpoints with higher numbers complete, so that it is not among the newest {keep_newest} any more"},
+	"numbered_again": {
+		"the _metadata of chk-{checkpoint} ({metadata_mtime_ms}) is newer than that of chk-{oldest_kept_checkpoint}: another deployment may have begun to count again",
+		"the checkpoints that stay are all newer than it",
+	},
+	"debris_changed": {
+		"changed at {changed_mtime_ms}[ in {changed_mtime_of}], within {limit} {limit_ms}",
+		"the image is from {changed_mtime_ms+limit_ms} or later",
+	},
+	"debris_read": {
+		"read at {read_atime_ms}, within {limit} {limit_ms}",
+		"the image is from {read_atime_ms+limit_ms} or later, and nobody reads it",
+	},
 	"stale_off":         {"chk-{checkpoint} is complete, and the policy has no stale_checkpoints", "the policy has stale_checkpoints, and a rule selects it"},
-	"stale_kept":        {"chk-{checkpoint} is complete, and among the newest {keep_newest}, younger than older_than {older_than_ms}, marked or not free to be moved", "newer ones push it out, and it is old enough"},
 	"sweep_off":         {"the policy has no unreferenced_shared", "the policy has unreferenced_shared, and no checkpoint refers to it"},
-	"sweep_kept":        {"changed or read since {before_time_ms}, open, or of unknown age", "nobody changes or reads it for longer than older_than"},
+	"only_files":        {"unreferenced_shared takes files in it, and never the directory", "its unit becomes a candidate"},
 	"not_of_checkpoint": {"no rule for debris is about what lies there", "its unit becomes a candidate"},
 
 	// These are what a decision looked at.
@@ -187,6 +198,3 @@ var rules = map[string]words{
 	"subtree_mtime":  {"newest change {subtree_mtime_ms}[ in {subtree_mtime_of}]", "something in it changes"},
 	"data_atime":     {"data last read {data_atime_ms}", "somebody reads it"},
 }
-
-// toKeep says how a candidate is kept.
-const toKeep = "pin it, set a keep marker (a file .fsweep-keep in it, its job or root), exclude the job, or raise keep, keep_within or min_age"

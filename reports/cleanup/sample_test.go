@@ -149,7 +149,7 @@ func explanations() *Explanations {
 	return &Explanations{Source: h.Source, Policy: h.Policy, NowMs: h.NowMs, Paths: []*Explanation{
 		{Path: kept.Path, InodeID: 100, What: IsUnit, Exists: true, Root: root, Job: job, Unit: kept, Verdict: Keep, Reasons: kept.Reasons},
 		{
-			Path: kept.Path + "/chk-9", InodeID: 103, What: IsCheckpoint, Exists: true, Root: root, Job: job, Unit: kept, Part: &kept.Parts[0], Verdict: Keep, InKeptUnit: true,
+			Path: kept.Path + "/chk-9", InodeID: 103, What: IsCheckpoint, Exists: true, Root: root, Job: job, Unit: kept, Part: &kept.Parts[0], Verdict: Keep, OwnReasons: 1,
 			Reasons: append([]Reason{{Rule: "stale_off", Facts: []planfile.Fact{number("checkpoint", 9)}}}, kept.Reasons...),
 		},
 		{

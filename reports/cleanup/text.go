@@ -2,6 +2,7 @@ package cleanup
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"fsweep/proto/planfile"
@@ -28,7 +29,7 @@ func Text(w io.Writer, p *Plan, o TextOptions) error {
 		out.root(r)
 		for j := range r.Jobs {
 			s.job(j)
-			out.job(j)
+			out.job(&r.Root, r.Misfits, j)
 			for u := range j.Units {
 				s.unit(&r.Root, u)
 				out.unit(u)
@@ -144,9 +145,13 @@ func (p *printer) more(n int64, what string) {
 	}
 }
 
-func (p *printer) job(j *Job) {
+func (p *printer) job(r *planfile.Root, misfits []Misfit, j *Job) {
 	for i := range j.Unknown {
-		p.misfit(&j.Unknown[i], "; nothing in its job is planned")
+		m := &j.Unknown[i]
+		// What stops the root as well has a line already, which says more.
+		if !slices.ContainsFunc(misfits, func(of Misfit) bool { return of.InodeID == m.InodeID && m.InodeID != 0 }) {
+			p.misfit(m, "; nothing in its "+keptWith(r.Layout, j)+" is planned")
+		}
 	}
 	p.flush()
 	p.more(j.NumUnknown-int64(len(j.Unknown)), "entries of the job that do not fit")
@@ -172,6 +177,22 @@ func (p *printer) job(j *Job) {
 		l.text = "kept as a whole: " + allNamed(j.Stopped)
 	}
 	p.list(l)
+}
+
+// keptWith is what an unknown entry keeps: its job or, where units belong to none, its
+// unit alone.
+func keptWith(layout planfile.Layout, j *Job) string {
+	if j.Name != "" {
+		return "job"
+	}
+	switch layout {
+	case planfile.LayoutSavepoints:
+		return "savepoint"
+	case planfile.LayoutHAStorage:
+		return "cluster"
+	case planfile.LayoutJobRun, planfile.LayoutRun, planfile.LayoutChildren:
+	}
+	return "run"
 }
 
 func columns(age string, t *Totals) [5]string {
