@@ -112,6 +112,13 @@ func (c *checker) sources() {
 	for i, l := range c.p.Live {
 		c.positive(fmt.Sprintf("live[%d].max_age", i), int64(l.MaxAge))
 	}
+	c.positive("live_memory", int64(c.p.LiveMemory))
+	if c.p.LiveMemory > MaxLiveMemory {
+		c.fail("live_memory", "%s is more than the state remembers, %s", c.p.LiveMemory, MaxLiveMemory)
+	}
+	if c.p.LiveState == "-" {
+		c.fail("live_state", "\"-\" is no file, but standard output; nothing would be remembered")
+	}
 	for i, f := range c.p.Pins {
 		c.positive(fmt.Sprintf("pins[%d].max_age", i), int64(f.MaxAge))
 	}

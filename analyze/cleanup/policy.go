@@ -33,6 +33,7 @@ type Policy struct {
 	Pins               []PinFile       `yaml:"pins"`
 	Live               []LiveSource    `yaml:"live"`
 	LiveState          File            `yaml:"live_state"` // empty: beside the policy
+	LiveMemory         Duration        `yaml:"live_memory"`
 	WaiveGuards        []Waiver        `yaml:"waive_guards"`
 	Roots              []Root          `yaml:"roots" need:"always"`
 	Watermarks         Watermarks      `yaml:"watermarks"`
@@ -139,7 +140,7 @@ const hour = Duration(time.Hour)
 func defaults() Policy {
 	return Policy{
 		Preflight: PreflightRoot, ImageMaxAge: 26 * hour, PlanTTL: 24 * hour, GuardAge: 24 * hour,
-		UnreadableGuard: KeepOwnerAndRoot,
+		UnreadableGuard: KeepOwnerAndRoot, LiveMemory: 30 * 24 * hour,
 		Belts: Belts{
 			MaxItems: 500, MaxInodesPerMove: 100_000, MaxInodes: 500_000, MaxPercentOfRoot: 30,
 			MinTrashInterval: 24 * hour,
@@ -152,6 +153,9 @@ func defaults() Policy {
 		Capacity:   Capacity{Factor: 1500, ExtraRetained: 2},
 	}
 }
+
+// MaxLiveMemory is how long live lists can be remembered at most.
+const MaxLiveMemory = 400 * 24 * hour
 
 // holdFile is the hold path of a policy that names none, in its lock directory.
 const holdFile = "/HOLD"

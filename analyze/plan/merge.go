@@ -56,7 +56,7 @@ func (s *spool) merge() (*merge, error) {
 	for _, r := range all {
 		more, err := r.advance()
 		if err != nil {
-			return nil, err
+			return nil, s.error(err)
 		}
 		if more {
 			m.runs = append(m.runs, r)
@@ -80,21 +80,21 @@ func (r *sortedRun) advance() (bool, error) {
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(r.r, length[:]); err != nil {
-		return false, spoolError(err)
+		return false, err
 	}
 	n := int64(binary.BigEndian.Uint32(length[:]))
 	if r.left -= 4 + n; r.left < 0 || n < 8 {
-		return false, spoolError(errSpool)
+		return false, errSpool
 	}
 	if int64(cap(r.record)) < n {
 		r.record = make([]byte, n)
 	}
 	r.record = r.record[:n]
 	if _, err := io.ReadFull(r.r, r.record); err != nil {
-		return false, spoolError(err)
+		return false, err
 	}
 	if 8+int64(binary.BigEndian.Uint32(r.record[4:])) > n {
-		return false, spoolError(errSpool)
+		return false, errSpool
 	}
 	return true, nil
 }
@@ -106,7 +106,7 @@ func (m *merge) peek() (*swept, bool, error) {
 	}
 	if !m.read {
 		if err := m.s.decode(m.runs[0].record, &m.head); err != nil {
-			return nil, false, spoolError(err)
+			return nil, false, m.s.error(err)
 		}
 		m.read = true
 	}
@@ -117,7 +117,7 @@ func (m *merge) peek() (*swept, bool, error) {
 func (m *merge) next() error {
 	more, err := m.runs[0].advance()
 	if err != nil {
-		return err
+		return m.s.error(err)
 	}
 	if m.read = false; more {
 		heap.Fix(&m.runs, 0)

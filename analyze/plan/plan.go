@@ -121,7 +121,7 @@ func (t *FileTotals) add(bytes int64) {
 // some MiB are sorted in a temporary file, which has no name and is gone when Write
 // returns. What has reached w when Write fails is no plan.
 //
-// Errors wrap [ErrNotFound], [ErrImage], the error of w or of reading, or
+// Errors wrap [ErrNotFound], [ErrImage], a [TempError], the error of w or of reading, or
 // [planfile.ErrInvalid], which would be a mistake of this package. It is not to be
 // called twice with one Decision.
 func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -193,7 +194,7 @@ func (w *spoolWorker) spill() error {
 	flush := func() error {
 		_, err := out.Write(buf)
 		buf = buf[:0]
-		return spoolError(err)
+		return w.s.error(err)
 	}
 	for _, at := range w.at {
 		r := w.b[at : at+4+binary.BigEndian.Uint32(w.b[at:])]
@@ -211,11 +212,33 @@ func (w *spoolWorker) spill() error {
 	return nil
 }
 
-func spoolError(err error) error {
+// TempError says that the temporary file could not be made, written or read.
+type TempError struct {
+	Dir string // where it is
+	Err error
+}
+
+// Error says what the file is for.
+func (e *TempError) Error() string {
+	return fmt.Sprintf("sorting the files of sweeps in %s: %v", e.Dir, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *TempError) Unwrap() error { return e.Err }
+
+// error names the directory. The name of the file says nothing: it is gone at once.
+func (s *spool) error(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("sorting the files of sweeps: %w", err)
+	dir := s.dir
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	}
+	return &TempError{dir, err}
 }
 
 // reserve gives room in the file, which it makes when it is first needed. The file
@@ -226,7 +249,7 @@ func (s *spool) reserve(n int64) (*os.File, int64, error) {
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, "fsweep-plan-*")
 		if err != nil {
-			return nil, 0, spoolError(err)
+			return nil, 0, s.error(err)
 		}
 		s.file = f
 		if os.Remove(f.Name()) != nil {

@@ -105,7 +105,8 @@ func TestSpoolErrors(t *testing.T) {
 	s := testSpool(filepath.Join(t.TempDir(), "missing"), 1, 1)
 	w := s.worker(0)
 	_ = w.add(0, nil, []byte("a"), &fileFacts{})
-	if err := w.add(0, nil, []byte("b"), &fileFacts{}); !errors.Is(err, os.ErrNotExist) {
+	err := w.add(0, nil, []byte("b"), &fileFacts{})
+	if temp, ok := errors.AsType[*TempError](err); !ok || temp.Dir != s.dir || !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	for at := range int64(60) {

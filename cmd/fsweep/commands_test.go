@@ -200,7 +200,7 @@ func TestPlanIsHeldBack(t *testing.T) {
 		if got, err := os.ReadFile(name); string(got) != strings.TrimSuffix(text, "{\"type\":\"footer\"}\n") {
 			t.Fatalf("pieces of %d: %q %v", size, got, err)
 		}
-		if err := f.commit(nil); err != nil {
+		if err := f.commit(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(name); string(got) != text {

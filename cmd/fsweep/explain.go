@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fsweep/analyze/cleanup"
+	"fsweep/analyze/plan"
 	"fsweep/cmd/internal/cli"
 )
 
@@ -27,7 +32,8 @@ which guards would be asked; and what would have to change. A PATH is absolute o
 a URI of the policy's nameservice; it may lie anywhere in the image, and need not
 be in it. Names are taken byte by byte: * is a star.
 
-What plan refuses because the image is too old is a warning here.` + explainStatus,
+What plan refuses (an image that is too old, protected paths that do not exist,
+all roots stopped) is a warning here, and stands in the answer.` + explainStatus,
 		Example: `  fsweep explain --policy cleanup.yaml fsimage_0000000000000012345 \
          /flink-checkpoints/orders/8413978720d4030c5d631f3b2b9c30d4`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -126,22 +132,21 @@ func anyPaths(args []string, ns cleanup.Nameservice) ([]cleanup.Path, error) {
 
 // explain decides as a plan does, and answers.
 func (o *explainOptions) explain(ctx context.Context, env *cli.Env, c *ruling, paths []cleanup.Path, out io.Writer, bar *cli.Progress) error {
-	if err := c.load(ctx, o.workers, bar); err != nil {
+	if err := c.load(ctx, &o.cleanupOptions, bar); err != nil {
 		return err
 	}
 	if err := c.checkTime(o.now.Time); err != nil {
 		return err
 	}
-	if err := c.tooOld(); err != nil {
-		c.warn("%v; a plan would be refused", err)
-	}
 	if err := c.rule(ctx, o.workers); err != nil {
 		return err
 	}
-	places, err := findPaths(ctx, c.tree, o.workers, paths)
+	places, err := findPaths(ctx, c.tree, o.workers, slices.Concat(paths, c.in.policy.Protect))
 	if err != nil {
 		return err
 	}
+	places, protected := places[:len(paths)], places[len(paths):]
+	c.refusals(protected)
 	if err := c.im.verified(ctx); err != nil {
 		return err
 	}
@@ -151,5 +156,35 @@ func (o *explainOptions) explain(ctx context.Context, env *cli.Env, c *ruling, p
 	for _, w := range append(c.in.policy.Notes(), c.in.warnings...) {
 		env.Warn("%s", w)
 	}
+	for _, r := range c.refused {
+		env.Warn("%s; a plan would be refused", r)
+	}
 	return o.answer(c, places, out)
+}
+
+// refusals collects for what plan would make no plan, or an empty one.
+func (c *ruling) refusals(protected []place) {
+	for _, err := range []error{cmp.Or(c.tooOld(), c.expired()), notProtected(protected)} {
+		if err != nil {
+			c.refused = append(c.refused, err.Error())
+		}
+	}
+	if refused, ok := errors.AsType[*cli.RefusedError](c.outcome()); ok {
+		c.refused = append(c.refused, refused.Error())
+	}
+}
+
+// notProtected gives the error of a plan about protected paths that do not exist.
+func notProtected(protected []place) error {
+	var missing []string
+	for i := range protected {
+		if !protected[i].exists() {
+			missing = append(missing, shown(string(protected[i].path)))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("%w: ['%s']", plan.ErrNotFound, strings.Join(missing, "', '"))
 }

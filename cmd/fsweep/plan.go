@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fsweep/cmd/internal/cli"
 )
@@ -25,24 +26,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan IMAGE --policy FILE [-o PLAN]",
 		Short: "Decide what a clean-up of Flink's leftovers may move, and why",
-		Long: `plan decides by a policy which runs, savepoints, directories of high availability
-and other leftovers may be moved to the trash, and shows that with a reason for
-every line. It changes nothing: with -o it writes a plan, which another program
-carries out on the live cluster after it checked every item again, and after a
-person approved the digest that is shown.
-
-What is younger than min_age, named by a live list or a pin, excluded, marked or
-among the newest of its job stays. Everything that can refer to what is planned
-becomes a guard, and is read before anything moves. A root with an entry that
-does not fit its layout is stopped: nothing in it is planned.
-
-Live lists, pins and job maps are files that the policy names. With -o, what live
-lists named is noted in a file beside the policy, POLICY.live-state.json, so that
-the next plan notices lists that lost entries, and ids that lived before.
-
---suggest needs no policy: it lists trees that look like roots of Flink, with a
-policy to begin with, all in comments. --print-policy shows what is in force,
-with all defaults and flags; it needs no image.` + planStatus,
+		Long:  planLong + planStatus,
 		Example: `  fsweep plan --suggest fsimage_0000000000000012345
   fsweep plan --policy cleanup.yaml fsimage_0000000000000012345
   fsweep plan --policy cleanup.yaml --root /flink-checkpoints --exclude-job orders \
@@ -67,7 +51,11 @@ with all defaults and flags; it needs no image.` + planStatus,
 			return o.run(cmd.Context(), env, args[0])
 		},
 	}
-	flags := cmd.Flags()
+	o.addPlanFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *planOptions) addPlanFlags(flags *pflag.FlagSet) {
 	addChoice(flags, &o.format, "format", "form of what is shown", "text", "json")
 	o.addFlags(flags)
 	flags.Lookup("output").Usage = "`file` for the plan, complete or not at all; - is standard output, and what is shown goes to standard error"
@@ -78,8 +66,27 @@ with all defaults and flags; it needs no image.` + planStatus,
 	flags.BoolVar(&o.listContents, "list-contents", false, "show what is in the items, too")
 	flags.BoolVar(&o.printPolicy, "print-policy", false, "show the policy that is in force, and do nothing else")
 	flags.BoolVar(&o.suggest, "suggest", false, "list trees that look like roots of Flink, and do nothing else")
-	return cmd
 }
+
+// planLong is the help.
+const planLong = `plan decides by a policy which runs, savepoints, directories of high availability
+and other leftovers may be moved to the trash, and shows that with a reason for
+every line. It changes nothing: with -o it writes a plan, which another program
+carries out on the live cluster after it checked every item again, and after a
+person approved the digest that is shown.
+
+What is younger than min_age, named by a live list or a pin, excluded, marked or
+among the newest of its job stays. Everything that can refer to what is planned
+becomes a guard, and is read before anything moves. A root with an entry that
+does not fit its layout is stopped: nothing in it is planned.
+
+Live lists, pins and job maps are files that the policy names. With -o, what live
+lists named is noted in a file beside the policy, POLICY.live-state.json, so that
+the next plan notices lists that lost entries, and ids that lived before.
+
+--suggest needs no policy: it lists trees that look like roots of Flink, with a
+policy to begin with, all in comments. --print-policy shows what is in force,
+with all defaults and flags; it needs no image.`
 
 // planStatus ends the help in place of exitStatus.
 const planStatus = `
@@ -88,9 +95,9 @@ EXIT STATUS
   0    done
   2    bad input: the command line, the policy, a list that it names, or an image
        that cannot be read, is damaged, or does not have the MD5 of its .md5 file
-  3    refused by a safety rule: the image is too old, a list is empty, stale or
-       lost a tenth of its entries; or every root is stopped, or excluded, selected
-       or protected names do not exist
+  3    refused by a safety rule: the image is too old, or its plan would have
+       expired already; a list is empty, stale or lost a tenth of its entries; or
+       every root is stopped, or excluded, selected or protected names do not exist
   4    some roots are stopped; the plan is executable without them
   5    an output could not be written, or there is not enough memory
   70   a bug in fsweep
@@ -169,39 +176,45 @@ func (o *planOptions) run(ctx context.Context, env *cli.Env, name string) error 
 	}
 	bar := o.progress(env)
 	defer bar.Stop()
-	var outcome error // what the exit code says of a plan that was made
+	var outcome error
 	err = im.with(ctx, func(ctx context.Context) error {
-		c, err := o.newRuling(im, in)
-		if err != nil {
-			return err
-		}
-		if err := c.checkTimes(o.now.Time); err != nil {
-			return err
-		}
-		files, err := createPlan(ctx, env, o.output, c)
-		if err != nil {
-			return err
-		}
-		defer files.abort()
-		if err := c.decide(ctx, &o.cleanupOptions, bar); err != nil {
-			return err
-		}
-		result, err := c.write(ctx, files, o.workers, bar)
-		if err != nil {
-			return err
-		}
-		if err := im.unchanged(); err != nil {
-			return err
-		}
-		if err := files.commit(c.in); err != nil {
-			return err
-		}
-		bar.Stop()
-		outcome = c.outcome()
-		return o.show(ctx, env, c, result, files)
+		outcome, err = o.make(ctx, env, im, in, bar)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	return outcome
+}
+
+// make makes the plan of an image and shows it. outcome is what the exit code says
+// of a plan that was made.
+func (o *planOptions) make(ctx context.Context, env *cli.Env, im *image, in *inputs, bar *cli.Progress) (outcome, err error) {
+	c, err := o.newRuling(im, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkTimes(o.now.Time); err != nil {
+		return nil, err
+	}
+	files, err := createPlan(ctx, env, o.output, c)
+	if err != nil {
+		return nil, err
+	}
+	defer files.abort()
+	if err := c.decide(ctx, &o.cleanupOptions, bar); err != nil {
+		return nil, err
+	}
+	result, err := c.write(ctx, files, o.workers, bar)
+	if err != nil {
+		return nil, err
+	}
+	if err := im.unchanged(); err != nil {
+		return nil, err
+	}
+	if err := files.commit(ctx, c.in); err != nil {
+		return nil, err
+	}
+	bar.Stop()
+	return c.outcome(), o.show(ctx, env, c, result, files)
 }

@@ -17,7 +17,9 @@ import (
 // inputs are the policy that is in force, and what the files say that it names.
 type inputs struct {
 	policy     *cleanup.Policy
-	name       string // of the policy's file
+	name       string // of the policy's file, as it was typed
+	target     string // what that leads to; names in the policy are relative to its directory
+	dir        string // of target
 	now        time.Time
 	given      cleanup.Inputs // without the times
 	live, pins []planfile.Input
@@ -50,7 +52,7 @@ func (o *cleanupOptions) readPolicy() (*cleanup.Policy, error) {
 
 // planPolicy names the policy in a plan.
 func (in *inputs) planPolicy() planfile.Policy {
-	return planfile.Policy{Name: filepath.Base(in.name), Digest: in.policy.Digest()}
+	return planfile.Policy{Name: shown(filepath.Base(in.name)), Digest: in.policy.Digest()}
 }
 
 // openInput opens a regular file. A pipe would wait for whoever writes it, and has
@@ -72,7 +74,10 @@ func (o *cleanupOptions) readInputs(env *cli.Env) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{policy: p, name: o.policy, now: o.now.Time, files: []string{o.policy}}
+	in, err := newInputs(p, o.policy, o.now.Time)
+	if err != nil {
+		return nil, err
+	}
 	if in.now.IsZero() {
 		in.now = time.Now().UTC().Truncate(time.Millisecond)
 	}
@@ -85,6 +90,15 @@ func (o *cleanupOptions) readInputs(env *cli.Env) (*inputs, error) {
 		env.Warn("%s", remark)
 	}
 	return in, nil
+}
+
+// newInputs gives the inputs of a policy before anything that it names was read.
+func newInputs(p *cleanup.Policy, name string, now time.Time) (*inputs, error) {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, err
+	}
+	return &inputs{policy: p, name: name, target: target, dir: filepath.Dir(target), now: now, files: []string{name}}, nil
 }
 
 // listHint tells what may not be trusted from what cannot be read.
@@ -102,12 +116,13 @@ func listHint(err error) error {
 	return err
 }
 
-// beside gives the name of a file that the policy names.
+// beside gives the name of a file that the policy names: beside the policy itself,
+// not beside a link to it.
 func (in *inputs) beside(file cleanup.File) string {
 	if filepath.IsAbs(string(file)) {
 		return string(file)
 	}
-	return filepath.Join(filepath.Dir(in.name), string(file))
+	return filepath.Join(in.dir, string(file))
 }
 
 // list opens a list and gives it to fn.

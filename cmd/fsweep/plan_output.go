@@ -57,15 +57,12 @@ func (f *planFiles) Write(p []byte) (int, error) {
 }
 
 // commit gives the files their names.
-func (f *planFiles) commit(in *inputs) error {
+func (f *planFiles) commit(ctx context.Context, in *inputs) error {
 	if f.plan == nil {
 		return nil
 	}
 	if f.state != nil {
-		if err := in.writeState(f.state); err != nil {
-			return err
-		}
-		if err := f.state.Commit(); err != nil {
+		if err := in.writeState(ctx, f.state); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,6 +28,7 @@ type ruling struct {
 	discovery *flink.Discovery
 	collector *plan.Collector
 	decision  *cleanup.Decision
+	refused   []string // why no plan would be made, or an empty one; of explain
 }
 
 func (o *cleanupOptions) newRuling(im *image, in *inputs) (*ruling, error) {
@@ -48,8 +48,8 @@ const (
 )
 
 // load reads the image, and finds out when it was saved.
-func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error {
-	t, err := namespace.Load(ctx, c.im.Image, namespace.Options{Workers: workers, Progress: show(bar)})
+func (c *ruling) load(ctx context.Context, o *cleanupOptions, bar *cli.Progress) error {
+	t, err := namespace.Load(ctx, c.im.Image, namespace.Options{Workers: o.workers, Progress: show(bar)})
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,13 @@ func (c *ruling) load(ctx context.Context, workers int, bar *cli.Progress) error
 	if err := c.from.sameTxID(c.source.Txid); err != nil {
 		return err
 	}
-	return c.dated()
+	return c.dated(o.now.Time)
 }
 
 // decide looks at the roots and decides. Whether the image is too old was asked
 // before, if its time was known; here it is known in any case.
 func (c *ruling) decide(ctx context.Context, o *cleanupOptions, bar *cli.Progress) error {
-	if err := c.load(ctx, o.workers, bar); err != nil {
+	if err := c.load(ctx, o, bar); err != nil {
 		return err
 	}
 	if err := c.checkTimes(o.now.Time); err != nil {
@@ -81,6 +81,7 @@ func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	if c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given); err != nil {
 		return err
 	}
+	c.unsure()
 	if d := c.from.doubts(c.tree.NewestMs()); d != "" {
 		c.warn("%s", d)
 	}
@@ -180,11 +181,15 @@ func (c *ruling) write(ctx context.Context, w io.Writer, workers int, bar *cli.P
 	}
 	result, err := plan.Write(ctx, w, &plan.Request{
 		Tree: c.tree, Collector: c.collector, Discovery: c.discovery, Decision: c.decision, Policy: c.in.policy, Inputs: c.in.given,
-		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: moduleVersion(), PolicyName: filepath.Base(c.in.name),
+		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: moduleVersion(), PolicyName: c.in.planPolicy().Name,
 		Live: c.in.live, Pins: c.in.pins, Warnings: c.in.warnings, Workers: workers, Progress: show(bar),
 	})
 	if errors.Is(err, plan.ErrNotFound) {
 		return nil, cli.WithHint(&cli.RefusedError{Err: err}, "a path that is written wrong protects nothing; mend it, or take it out of the policy")
+	}
+	if temp, ok := errors.AsType[*plan.TempError](err); ok {
+		return nil, cli.WithHint(&cli.OutputError{Name: "a temporary file in " + temp.Dir, Err: temp.Err},
+			"files of shared directories are sorted there; TMPDIR names another directory")
 	}
 	return result, err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"slices"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/namespace"
@@ -19,6 +20,8 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
 		file: files.name, written: result.Item, deferrals: result.Deferrals, sweep: sweeps(result), contents: o.listContents,
 	})
+	// The plan itself has nothing that another run would not find again.
+	v.Header.Warnings = slices.Concat(v.Header.Warnings, c.in.remarks)
 	if files.toStdout() {
 		v.File = "PLAN" // whoever reads it knows where it goes
 	}
@@ -64,7 +67,7 @@ func sweeps(result *plan.Result) func(*cleanup.Sweep) view.Sweep {
 // answer writes what people, or programs, read about paths.
 func (o *explainOptions) answer(c *ruling, places []place, out io.Writer) error {
 	src := &explainSource{discovery: c.discovery, decision: c.decision, policy: c.in.policy, now: c.in.now}
-	all := &view.Explanations{Source: sourceOf(&c.source, c.from), Policy: c.in.planPolicy(), NowMs: c.in.now.UnixMilli()}
+	all := &view.Explanations{Source: sourceOf(&c.source, c.from), Policy: c.in.planPolicy(), NowMs: c.in.now.UnixMilli(), Refused: c.refused}
 	for i := range places {
 		p := &places[i]
 		t := explainTarget{path: p.path, exists: p.exists(), inodeID: p.inodeID, file: p.file, atimeMs: p.atimeMs}

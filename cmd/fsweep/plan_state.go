@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"time"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/cmd/internal/cli"
@@ -28,9 +31,10 @@ func (in *inputs) readState(o *cleanupOptions) error {
 	if err := in.state.read(); err != nil {
 		return cli.WithHint(err, "this file says what lived before; restore it from a backup. Without it old runs of jobs that come back can look dead, so remove it only if you know that none will")
 	}
-	in.state.Forget(in.now.UnixMilli())
+	now := in.now.UnixMilli()
+	in.state.Forget(now)
 	if in.state.missing && len(in.given.Live) > 0 {
-		in.remarks = append(in.remarks, fmt.Sprintf("%s is not there: nothing is known of what lived before; a plan that is written makes it", in.state.name))
+		in.remarks = append(in.remarks, fmt.Sprintf("%s is not there: nothing is known of what lived before; a plan that is written makes it", shown(in.state.name)))
 	}
 	live := map[string]bool{}
 	in.given.PreviousLive = map[string]cleanup.LiveCount{}
@@ -48,16 +52,20 @@ func (in *inputs) readState(o *cleanupOptions) error {
 	if o.acceptFewer {
 		in.warnings = append(in.warnings, "--accept-fewer-live was given: live lists were not compared with what they named the last time")
 	}
-	in.given.SeenLive = in.state.SeenBut(live)
+	in.given.SeenLive = in.state.SeenSince(now-time.Duration(in.policy.LiveMemory).Milliseconds(), live)
 	return nil
 }
 
 // stateName is the name of the file: that of the policy, or one beside the policy.
+// Whoever reaches the policy by a link has the same memory.
 func (in *inputs) stateName() string {
-	if in.policy.LiveState != "" {
-		return in.beside(in.policy.LiveState)
+	if in.policy.LiveState == "" {
+		return filepath.Join(in.dir, filepath.Base(in.target)+sidecar.LiveStateSuffix)
 	}
-	return filepath.Join(filepath.Dir(in.name), filepath.Base(in.name)+sidecar.LiveStateSuffix)
+	if name := in.beside(in.policy.LiveState); name != "-" {
+		return name
+	}
+	return "./-" // "-" would be the standard output
 }
 
 // read reads the file; one that is not there yet remembers nothing.
@@ -65,6 +73,9 @@ func (l *liveState) read() error {
 	l.LiveState = sidecar.NewLiveState(l.nameservice)
 	f, err := openInput(l.name)
 	if l.missing = errors.Is(err, fs.ErrNotExist); l.missing {
+		if _, linked := os.Lstat(l.name); linked == nil {
+			return err // a link that leads nowhere is no file that was never written
+		}
 		return nil
 	}
 	if err != nil {
@@ -83,13 +94,21 @@ func (l *liveState) read() error {
 	return nil
 }
 
-// write writes what is remembered from now on to out, which is not committed yet.
-// Another run may have written the file meanwhile: what it knows stays.
-func (in *inputs) writeState(out *cli.Output) error {
-	now := in.now.UnixMilli()
+// writeState writes what is remembered from now on to out, and commits it. What
+// this run read before stays known, whatever became of the file meanwhile: it may be
+// an older copy, or gone. What another run wrote meanwhile stays too, and none
+// writes between the reading and the commit.
+func (in *inputs) writeState(ctx context.Context, out *cli.Output) error {
+	lock, err := cli.LockBeside(ctx, in.state.name)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	now, known := in.now.UnixMilli(), in.state.LiveState
 	if err := in.state.read(); err != nil {
 		return err
 	}
+	in.state.Merge(known)
 	in.state.Forget(now)
 	for _, set := range in.given.Live {
 		in.state.Note(set.Name, set.IDs, len(set.Clusters), now)
@@ -98,6 +117,8 @@ func (in *inputs) writeState(out *cli.Output) error {
 	if err != nil {
 		return &cli.OutputError{Name: in.state.name, Err: err}
 	}
-	_, err = out.Write(data)
-	return err
+	if _, err := out.Write(data); err != nil {
+		return err
+	}
+	return out.Commit()
 }

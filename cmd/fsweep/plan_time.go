@@ -5,23 +5,36 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fsweep/analyze"
 	"fsweep/analyze/cleanup"
 	"fsweep/cmd/internal/cli"
 	"fsweep/cmd/internal/sidecar"
+	"fsweep/proto/pathtext"
 	"fsweep/proto/planfile"
 )
 
-// byFlag is the source of an image time that somebody typed.
-const byFlag = "--image-time"
+const (
+	// byFlag is the source of an image time that somebody typed.
+	byFlag = "--image-time"
+	// byFile is that of one that the file system has.
+	byFile = "the image file's own time, which is before the newest time of any inode"
+	// skew is how far clocks of two machines are apart that nobody would call wrong.
+	skew = 5 * time.Minute
+)
 
 // origin is what is known of an image beside its contents.
 type origin struct {
 	time   time.Time // zero: only the image's own times tell
 	source string    // of the time
+	// guessed: nobody said when the image was saved.
+	guessed bool
+	// saved is when the file was written here: the image is not younger.
+	saved time.Time
 	// fetched is what the file beside the image says; nil: there is none.
 	fetched *sidecar.Fetched
 	name    string // of that file
@@ -29,7 +42,11 @@ type origin struct {
 
 // readOrigin looks for the file beside the image, or beside what a link leads to.
 func (o *cleanupOptions) readOrigin(im *image, in *inputs) (*origin, error) {
-	from := &origin{}
+	fi, err := os.Stat(im.name)
+	if err != nil {
+		return nil, err
+	}
+	from := &origin{saved: fi.ModTime().UTC().Truncate(time.Millisecond)}
 	names := []string{im.name + sidecar.FetchedSuffix}
 	if target, err := filepath.EvalSymlinks(im.name); err == nil && target != im.name {
 		names = append(names, target+sidecar.FetchedSuffix)
@@ -54,9 +71,27 @@ func (o *cleanupOptions) readOrigin(im *image, in *inputs) (*origin, error) {
 		from.time, from.source = o.imageTime.Time, byFlag
 	case from.fetched != nil:
 		from.time = time.UnixMilli(from.fetched.ImageTimeMs).UTC()
-		from.source = fmt.Sprintf("%s: %s", filepath.Base(from.name), from.fetched.Source)
+		from.source = fmt.Sprintf("%s: %s", shown(filepath.Base(from.name)), from.fetched.Source)
 	}
+	in.warnings = append(in.warnings, from.contradictions(im)...)
 	return from, nil
+}
+
+// contradictions says where the file beside the image differs from what was typed,
+// and where it could not be held against the image.
+func (from *origin) contradictions(im *image) (out []string) {
+	f := from.fetched
+	if f == nil {
+		return nil
+	}
+	name, says := shown(filepath.Base(from.name)), time.UnixMilli(f.ImageTimeMs)
+	if from.time.Sub(says).Abs() > skew {
+		out = append(out, fmt.Sprintf("%s is %s, and %s says %s (%s): which is right?", from.source, stamp(from.time), name, stamp(says), f.Source))
+	}
+	if f.MD5 != "" && im.want == nil {
+		out = append(out, fmt.Sprintf("%s has an MD5, which was not compared with the image: %s", name, im.reason))
+	}
+	return out
 }
 
 func readFetched(name string) (*sidecar.Fetched, error) {
@@ -99,18 +134,40 @@ func (from *origin) sameTxID(txid uint64) error {
 	return nil
 }
 
-// dated gives the times of the image and of the present. Without another source the
-// newest time in the image is taken, which is never later than the truth.
-func (c *ruling) dated() error {
+// dated gives the times of the image and of the present; typed is --now.
+func (c *ruling) dated(typed time.Time) error {
 	from := c.from
 	if from.time.IsZero() {
 		if c.source.ImageTimeMs <= 0 {
 			return cli.WithHint(errors.New("nothing in the image has a time, so it is not known when it was saved"), "give --image-time")
 		}
-		from.time, from.source = time.UnixMilli(c.source.ImageTimeMs).UTC(), c.source.ImageTimeSource
+		from.guess(time.UnixMilli(c.source.ImageTimeMs).UTC(), c.source.ImageTimeSource)
+	}
+	if ahead := from.time.Sub(c.in.now); typed.IsZero() && from.source != byFlag && 0 < ahead && ahead <= skew {
+		c.in.now = from.time // the NameNode's clock is ahead of ours
 	}
 	c.in.given.ImageTime, c.in.given.Now = from.time, c.in.now
 	return nil
+}
+
+// guess takes the newest time in the image, which is a lower bound unless a client
+// set a time in the future, as touch and distcp do. So it takes the time of the file
+// if that is before: an image that is written down is not younger.
+func (from *origin) guess(newest time.Time, source string) {
+	from.time, from.source, from.guessed = newest, source, true
+	if from.saved.UnixMilli() > 0 && from.saved.Before(newest) {
+		from.time, from.source = from.saved, byFile
+	}
+}
+
+// unsure warns of a guessed image time where somebody could carry the plan out. It
+// stands in the plan, so that whoever approves the digest has seen it.
+func (c *ruling) unsure() {
+	executes := func(r cleanup.Root) bool { return r.Mode == cleanup.Execute }
+	if c.from.guessed && slices.ContainsFunc(c.in.policy.Roots, executes) {
+		c.warn("nobody said when the image was saved, so its time is a guess; if it was saved earlier, what was in use then can look old: " +
+			"give --image-time, or fetch images with the time that they were saved")
+	}
 }
 
 // checkTimes refuses an image whose time rules a plan out. A time that is not known
@@ -119,7 +176,13 @@ func (c *ruling) checkTimes(typed time.Time) error {
 	if err := c.checkTime(typed); err != nil {
 		return err
 	}
-	return c.checkAge()
+	if err := c.checkAge(); err != nil {
+		return err
+	}
+	if err := c.expired(); err != nil {
+		return cli.WithHint(&cli.RefusedError{Err: err}, "fetch a newer image; plan_ttl in the policy is how long a plan can be executed, counted from the image time")
+	}
+	return nil
 }
 
 // checkTime refuses an image that is from the future. typed is --now, zero if the clock says what the present is.
@@ -127,6 +190,9 @@ func (c *ruling) checkTime(typed time.Time) error {
 	from, now := c.from, c.in.now
 	if !from.time.After(now) {
 		return nil
+	}
+	if typed.IsZero() && from.source != byFlag && from.time.Sub(now) <= skew {
+		return nil // dated takes it as the present
 	}
 	err := fmt.Errorf("the image is from %s (%s), which is after %s", stamp(from.time), from.source, stamp(now))
 	if !typed.IsZero() {
@@ -149,6 +215,16 @@ func (c *ruling) tooOld() error {
 		stamp(from.time), from.source, cleanup.Duration((age + time.Second - 1).Truncate(time.Second)), stamp(c.in.now), c.in.policy.ImageMaxAge)
 }
 
+// expired tells that nobody could execute a plan that is made now, if it is so.
+func (c *ruling) expired() error {
+	from, ttl := c.from, c.in.policy.PlanTTL
+	if from.time.IsZero() || from.time.Add(time.Duration(ttl)).After(c.in.now) {
+		return nil
+	}
+	return fmt.Errorf("the image is from %s (%s), so a plan that is made at %s has expired: plan_ttl is %s",
+		stamp(from.time), from.source, stamp(c.in.now), ttl)
+}
+
 // checkAge refuses an image that is too old.
 func (c *ruling) checkAge() error {
 	err := c.tooOld()
@@ -164,9 +240,12 @@ func (c *ruling) checkAge() error {
 // doubts says where the image's own times make the given one look wrong.
 func (from *origin) doubts(newestMs int64) string {
 	const quiet = 24 * time.Hour
-	newest := time.UnixMilli(newestMs).UTC()
+	newest, allowed := time.UnixMilli(newestMs).UTC(), time.Duration(0)
+	if from.guessed {
+		allowed = skew // the file's time is of another clock
+	}
 	switch {
-	case newestMs > from.time.UnixMilli():
+	case newest.Sub(from.time) > allowed:
 		return fmt.Sprintf("the image has a time of %s, after the image time %s (%s): that is wrong, or a client set a time in the future", stamp(newest), stamp(from.time), from.source)
 	case from.time.Sub(newest) > quiet:
 		return fmt.Sprintf("the newest time in the image is %s, long before the image time %s (%s): is that right?", stamp(newest), stamp(from.time), from.source)
@@ -174,12 +253,15 @@ func (from *origin) doubts(newestMs int64) string {
 	return ""
 }
 
+// shown is a file name as outputs show it, which are UTF-8.
+func shown(name string) string { return string(pathtext.Append(nil, name)) }
+
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // sourceOf describes the image in a plan; call it after verified.
 func sourceOf(src *analyze.Source, from *origin) planfile.Source {
 	s := planfile.Source{
-		Image: filepath.Base(src.Image), MD5: src.MD5, SizeBytes: src.SizeBytes, Verified: src.Verified, TxID: int64(src.Txid),
+		Image: shown(filepath.Base(src.Image)), MD5: src.MD5, SizeBytes: src.SizeBytes, Verified: src.Verified, TxID: int64(src.Txid),
 		NamespaceID: int64(src.NamespaceID), LayoutVersion: int64(src.LayoutVersion),
 		ImageTimeMs: from.time.UnixMilli(), ImageTimeSource: from.source,
 	}

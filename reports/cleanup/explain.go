@@ -12,7 +12,9 @@ type Explanations struct {
 	Source planfile.Source
 	Policy planfile.Policy
 	NowMs  int64
-	Paths  []*Explanation
+	// Refused are the reasons why no plan would be made, or an empty one.
+	Refused []string
+	Paths   []*Explanation
 }
 
 // Explanation is all that is known about what becomes of a path.
@@ -98,6 +100,9 @@ func ExplainText(w io.Writer, e *Explanations) error {
 	p.print("Explanation by the policy ", escape(e.Policy.Name), " ", e.Policy.Digest.String())
 	p.source(&e.Source)
 	p.field("now", clock(e.NowMs))
+	for _, r := range e.Refused {
+		p.field("plan refused", escape(r))
+	}
 	for _, x := range e.Paths {
 		p.print()
 		p.explain(x)

@@ -12,6 +12,7 @@ func ExplainJSON(w io.Writer, e *Explanations) error {
 	s.member("source", e.Source)
 	s.member("policy", e.Policy)
 	s.member("now_ms", e.NowMs)
+	s.member("plan_refused", emptyList(e.Refused))
 	s.array("explanations", func() {
 		for _, x := range e.Paths {
 			s.element(explanationValue(x))

@@ -54,7 +54,7 @@ var rules = map[string]words{
 	},
 	"seen_live_before": {
 		"a live list had {seen_name} before, so a deployment may use it again",
-		"the list of ids seen before forgets {seen_name}",
+		"no live list had {seen_name} for live_memory (policy)",
 	},
 	"may_be_restoring_from": {
 		"{restoring_run} has no complete checkpoint, and lives or is younger than guard_age {guard_age_ms} ({restoring_mtime_ms}[ in {restoring_mtime_of}]): it may be restoring from any run of the job",

@@ -15,8 +15,8 @@ const LiveStateSuffix = ".live-state.json"
 const (
 	// MaxLiveStateBytes is the size of some four million ids.
 	MaxLiveStateBytes = 256 << 20
-	// Remembered is how long an id or a source stays that no live list named again. A
-	// job that is deployed once a year is not forgotten.
+	// Remembered is how long an id or a source stays in the file that no live list named
+	// again. Policies that share a file may ask for less, each for itself.
 	Remembered = 400 * 24 * time.Hour
 
 	liveStateFormat = 1
@@ -126,11 +126,12 @@ func (s *LiveState) Merge(o *LiveState) {
 	}
 }
 
-// SeenBut gives the ids, sorted, that are not among those that live now.
-func (s *LiveState) SeenBut(now map[string]bool) []string {
+// SeenSince gives the ids, sorted, that a list named at that time or later, without
+// those that live now.
+func (s *LiveState) SeenSince(ms int64, live map[string]bool) []string {
 	var out []string
-	for id := range s.Seen {
-		if !now[id] {
+	for id, last := range s.Seen {
+		if last >= ms && !live[id] {
 			out = append(out, id)
 		}
 	}

@@ -81,8 +81,10 @@ func TestLiveState(t *testing.T) {
 	if diff := cmp.Diff(want, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if diff := cmp.Diff([]string{id2}, s.SeenBut(map[string]bool{id1: true})); diff != "" {
-		t.Error(diff)
+	for since, want := range map[int64][]string{100 * day: {id2}, 100*day + 1: nil} {
+		if diff := cmp.Diff(want, s.SeenSince(since, map[string]bool{id1: true})); diff != "" {
+			t.Error(diff)
+		}
 	}
 	s.Forget(500 * day)
 	if len(s.Seen) != 2 {
