@@ -19,6 +19,8 @@ type planFiles struct {
 	held []byte
 }
 
+const stateHint = "what live lists named is noted with every plan; live_state in the policy can name another place"
+
 // createPlan asks the file system at once whether the files can be written.
 func createPlan(ctx context.Context, env *cli.Env, name string, c *ruling) (*planFiles, error) {
 	f := &planFiles{name: name}
@@ -27,13 +29,14 @@ func createPlan(ctx context.Context, env *cli.Env, name string, c *ruling) (*pla
 	}
 	inputs := slices.Concat(c.im.inputs(), c.in.files)
 	var err error
-	f.plan, err = env.Create(ctx, name, cli.OutputOptions{Ready: c.im.verified, Inputs: append(inputs, c.in.state.name)})
+	memory := []string{c.in.state.name, c.in.state.name + cli.LockSuffix}
+	f.plan, err = env.Create(ctx, name, cli.OutputOptions{Ready: c.im.verified, Inputs: slices.Concat(inputs, memory)})
 	if err != nil || len(c.in.policy.Live) == 0 {
 		return f, err
 	}
 	if f.state, err = env.Create(ctx, c.in.state.name, cli.OutputOptions{Ready: c.im.verified, Inputs: inputs}); err != nil {
 		f.abort()
-		return nil, cli.WithHint(err, "what live lists named is noted with every plan; live_state in the policy can name another place")
+		return nil, cli.WithHint(err, stateHint)
 	}
 	return f, nil
 }

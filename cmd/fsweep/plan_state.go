@@ -101,7 +101,7 @@ func (l *liveState) read() error {
 func (in *inputs) writeState(ctx context.Context, out *cli.Output) error {
 	lock, err := cli.LockBeside(ctx, in.state.name)
 	if err != nil {
-		return err
+		return cli.WithHint(err, stateHint)
 	}
 	defer lock.Unlock()
 	now, known := in.now.UnixMilli(), in.state.LiveState

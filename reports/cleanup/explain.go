@@ -12,7 +12,8 @@ type Explanations struct {
 	Source planfile.Source
 	Policy planfile.Policy
 	NowMs  int64
-	// Refused are the reasons why no plan would be made, or an empty one.
+	// Refused are the reasons why no plan would be made, or an empty one: sentences in
+	// which names are text already.
 	Refused []string
 	Paths   []*Explanation
 }
@@ -101,7 +102,7 @@ func ExplainText(w io.Writer, e *Explanations) error {
 	p.source(&e.Source)
 	p.field("now", clock(e.NowMs))
 	for _, r := range e.Refused {
-		p.field("plan refused", escape(r))
+		p.field("plan refused", printable(r))
 	}
 	for _, x := range e.Paths {
 		p.print()
