@@ -35,8 +35,9 @@ func writtenItems(t *testing.T, file []byte) (items []planItem) {
 func TestPlanProperties(t *testing.T) {
 	t.Parallel()
 	units, items := 0, 0
-	randomPlanWorlds(t, 250, func(t *testing.T, _ *rand.Rand, again func() *planWorld) {
+	randomPlanWorlds(t, 250, func(t *testing.T, r *rand.Rand, again func() *planWorld) {
 		w := again()
+		w.forbid(r)
 		file, d := w.plan(t, 1)
 		if err := checkPlan(file); err != nil {
 			t.Fatal(err)
@@ -49,7 +50,10 @@ func TestPlanProperties(t *testing.T) {
 		for _, item := range list {
 			w.checkPlace(t, item)
 			w.checkKept(t, item)
+			w.checkAge(t, item)
+			w.checkForbidden(t, item)
 		}
+		w.checkNumber(t, list)
 		for i := range list {
 			for j := range list {
 				if i != j && holds(list[i].path, list[j].path) {

@@ -24,6 +24,7 @@ import (
 type randomRoot struct {
 	path, layout, mode  string
 	minAge, keep        int // days; units
+	within              int // days of keep_within; 0: an hour
 	excluded            []string
 	stale, shared, ties bool
 }
@@ -42,6 +43,8 @@ type planWorld struct {
 	units  []*randomUnit
 	marked []string // paths with a marker
 	misfit []string // roots that have one
+
+	snapshottable []string // directories
 }
 
 // randomUnit is a unit as it was planted.
@@ -252,7 +255,7 @@ func (w *planWorld) policy() string {
 		}
 		switch root.layout {
 		case "job-run", "savepoints":
-			fmt.Fprintf(&b, "    keep: %d\n    keep_within: 1h\n", root.keep)
+			fmt.Fprintf(&b, "    keep: %d\n    keep_within: %dh\n", root.keep, max(24*root.within, 1))
 			if root.ties {
 				b.WriteString("    on_tie: stop\n")
 			}
