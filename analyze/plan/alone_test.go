@@ -28,22 +28,26 @@ func TestDeferredAlone(t *testing.T) {
 		"children": {
 			"{path: /s/t, layout: children, names: [sp-*], min_age: 1h, mode: execute}",
 			[]string{"/s/t/sp-2/a", "/s/t/sp-1/a", "/s/t/sp-3/a"},
-			[]string{"/s/t/sp-1 ", "/s/t/sp-2 " + belt, "/s/t/sp-3 "}, tooMuch,
+			[]string{"/s/t/sp-1 ", "/s/t/sp-2 " + belt, "/s/t/sp-3 "},
+			tooMuch,
 		},
 		"ha-storage": {
 			"{path: /s/ha, layout: ha-storage, min_age: 1h, mode: execute}",
 			[]string{"/s/ha/a/blob/x", "/s/ha/b/blob/x"},
-			[]string{"/s/ha/a " + belt, "/s/ha/b "}, tooMuch,
+			[]string{"/s/ha/a " + belt, "/s/ha/b "},
+			tooMuch,
 		},
 		"run": {
 			"{path: /s/run, layout: run, min_age: 1h, mode: execute}",
 			[]string{"/s/run/" + runB + "/shared/a", "/s/run/" + runC + "/shared/a"},
-			[]string{"/s/run/" + runB + " " + belt, "/s/run/" + runC + " "}, tooMuch,
+			[]string{"/s/run/" + runB + " " + belt, "/s/run/" + runC + " "},
+			tooMuch,
 		},
 		"job-run": {
 			"{path: /s/cp, layout: job-run, mode: execute}",
 			[]string{"/s/cp/j/" + runB + "/shared/a", "/s/cp/j/" + runA + "/chk-1/_metadata", "/s/cp/j/" + runC + "/shared/a", "/s/cp/k/" + runA + "/chk-1/_metadata", "/s/cp/k/" + runC + "/shared/a"},
-			[]string{"/s/cp/j/" + runB + " " + belt, "/s/cp/j/" + runC + " newer_deferred", "/s/cp/k/" + runC + " "}, cleanup.Fact{Rule: cleanup.NewerDeferred, Path: "/s/cp/j/" + runB},
+			[]string{"/s/cp/j/" + runB + " " + belt, "/s/cp/j/" + runC + " newer_deferred", "/s/cp/k/" + runC + " "},
+			cleanup.Fact{Rule: cleanup.NewerDeferred, Path: "/s/cp/j/" + runB},
 		},
 		"split": {
 			"{path: /s/cp, layout: job-run, mode: execute}",

@@ -2,12 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"fsweep/analyze/cleanup"
 	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
+	"fsweep/analyze/cleanup"
 	pb "fsweep/proto/fsimage"
 	"fsweep/proto/planfile"
 )

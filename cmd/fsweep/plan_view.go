@@ -75,10 +75,10 @@ func (s *planSource) root(d *cleanup.RootDecision) *view.Root {
 	}
 	for i := range d.Root.Misfits {
 		m := &d.Root.Misfits[i]
-		switch {
-		case m.Reason == flink.ExcludedNotFound:
+		switch m.Reason {
+		case flink.ExcludedNotFound:
 			r.ExcludedNotFound = m.Names
-		case m.Reason == flink.SelectedNotFound:
+		case flink.SelectedNotFound:
 			r.SelectedNotFound = m.Names
 		default:
 			r.Misfits = append(r.Misfits, misfit(m))

@@ -178,11 +178,11 @@ func (p *printer) summary(v *Plan, s *summary) {
 // hand, some day, or not.
 func (p *printer) freed(h *planfile.Header, f *planfile.Freed) {
 	if h.Removal == planfile.RemovalQuarantine {
-		text := "nothing before somebody empties the quarantine"
-		for i := range h.Quarantine {
-			text += " " + escape(h.Quarantine[i].Path)
+		place := ""
+		if len(h.Quarantine) > 0 { // at most one
+			place = " " + escape(h.Quarantine[0].Path)
 		}
-		p.field("freed on disk", text)
+		p.field("freed on disk", "nothing before somebody empties the quarantine"+place)
 		return
 	}
 	p.field("freed on disk", size(f.Now)+" at once, "+size(f.AfterTrash)+" when the trash is emptied, which takes one to two of its intervals")
