@@ -61,8 +61,11 @@ func TestUnknownLines(t *testing.T) {
 		job    string
 		want   string
 	}{
-		{planfile.LayoutJobRun, "j", "job"}, {planfile.LayoutSavepoints, "j", "job"}, {planfile.LayoutRun, "", "run"},
-		{planfile.LayoutSavepoints, "", "savepoint"}, {planfile.LayoutHAStorage, "", "cluster"},
+		{planfile.LayoutJobRun, "j", "job"},
+		{planfile.LayoutSavepoints, "j", "job"},
+		{planfile.LayoutRun, "", "run"},
+		{planfile.LayoutSavepoints, "", "savepoint"},
+		{planfile.LayoutHAStorage, "", "cluster"},
 	} {
 		v := &Plan{Roots: seq(&Root{
 			Root: planfile.Root{Path: "/r", Layout: tc.layout}, Misfits: []Misfit{{Path: "/r/c/x", InodeID: 5, Reason: "checkpoint_misplaced"}}, NumMisfits: 1,
