@@ -129,7 +129,7 @@ func TestStaysAgrees(t *testing.T) {
 			files++
 		}
 	})
-	if t.Log(items, stay, files); items < 20 || stay < 100 || files < 100 {
+	if t.Log(items, stay, files); !testing.Short() && (items < 20 || stay < 100 || files < 100) {
 		t.Error("too few to say anything")
 	}
 }
