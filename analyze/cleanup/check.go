@@ -193,14 +193,6 @@ func (c *checker) root(i int) {
 	if strings.Contains(string(r.Path)+"/", "/.Trash/") {
 		c.fail(key+"path", "%s is in the trash, which empties itself", r.Path)
 	}
-	for _, p := range c.p.Protect {
-		switch {
-		case p == r.Path:
-			c.fail(key+"path", "%s is under protect, so nothing in it could ever be planned", r.Path)
-		case p.Holds(r.Path):
-			c.fail(key+"path", "%s is inside %s, which is under protect, so nothing in it could ever be planned", r.Path, p)
-		}
-	}
 	if r.Layout == Children && len(r.Names) == 0 {
 		c.fail(key+"names", "there is no name; an empty list would match nothing")
 	}

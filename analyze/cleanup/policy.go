@@ -1,6 +1,7 @@
 package cleanup
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -191,5 +192,14 @@ func (r *Root) Groups() bool { return r.Layout == JobRun || r.Layout == Savepoin
 // Excludes tells whether an entry of the root is left alone by name.
 func (r *Root) Excludes(name string) bool { return slices.Contains(r.ExcludeJobs, Name(name)) }
 
-// Notes tells what flags changed in the direction of removing more, a line each.
-func (p *Policy) Notes() []string { return slices.Clone(p.notes) }
+// Notes tells what flags changed in the direction of removing more, and which roots
+// can have no items, a line each.
+func (p *Policy) Notes() []string {
+	notes := slices.Clone(p.notes)
+	for i := range p.Roots {
+		if slices.ContainsFunc(p.Protect, func(protected Path) bool { return protected.Holds(p.Roots[i].Path) }) {
+			notes = append(notes, fmt.Sprintf("%s is under protect: nothing in it is ever planned", p.Roots[i].Path))
+		}
+	}
+	return notes
+}

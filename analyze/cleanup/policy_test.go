@@ -251,3 +251,25 @@ func TestLongLists(t *testing.T) {
 		}
 	}
 }
+
+// TestProtectedRoots are allowed, and noted: nothing in them is ever planned.
+func TestProtectedRoots(t *testing.T) {
+	t.Parallel()
+	p, err := ParsePolicy("policy.yaml", []byte(`version: 1
+nameservice: nameservice1
+lock_dir: /ops/fsweep
+protect: [/a/b, /c]
+roots:
+  - {path: /a, layout: job-run, exclude_jobs: [b]}
+  - {path: /a/b, layout: job-run}
+  - {path: /c/d, layout: job-run}
+  - {path: /cd, layout: job-run}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"/a/b is under protect: nothing in it is ever planned", "/c/d is under protect: nothing in it is ever planned"}
+	if diff := cmp.Diff(want, p.Notes()); diff != "" {
+		t.Error(diff)
+	}
+}
