@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -20,8 +21,28 @@ const (
 	// mostBytes is what one file may make a decoder allocate, whatever is in it:
 	// its buffer, that grown for the longest string, and the trailer.
 	mostBytes = startBuffer + 2*(maxString+9) + 2*maxString + 64<<10
-	mostTime  = 30 * time.Second // what grows with a square takes minutes; a busy machine must not fail a test
+	mostTime  = 5 * time.Second
 )
+
+// cpuTime calls fn and tells how long its thread computed, however busy the machine
+// is; where a system does not tell that, how long it took.
+func cpuTime(fn func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const thread = 1 // RUSAGE_THREAD of Linux
+	used := func() (time.Duration, error) {
+		var u syscall.Rusage
+		err := syscall.Getrusage(thread, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
+	}
+	began := time.Now()
+	before, err := used()
+	fn()
+	if after, again := used(); err == nil && again == nil {
+		return after - before
+	}
+	return time.Since(began)
+}
 
 // allocated tells how many bytes fn allocates, freed ones included.
 func allocated(fn func()) uint64 {
