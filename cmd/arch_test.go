@@ -66,13 +66,14 @@ var rules = map[string]rule{
 	"analyze/namespace":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
-	"reports":                      {own: []string{"proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
-	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext"}, forbid: offline},
+	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
+	"reports/internal/plaintable":  {forbid: offline},
+	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
 		own: []string{
-			"cmd/internal/cli", "reports", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
 			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile",
 		},
 		forbid: program,

@@ -6,6 +6,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"fsweep/analyze"
+	"fsweep/reports/internal/plaintable"
 )
 
 // InspectionText writes what an image is made of for people.
@@ -28,7 +29,7 @@ func InspectionText(w io.Writer, i *analyze.Inspection) error {
 	p.findings(i.Findings)
 
 	p.title("Sections")
-	t := newTable("<name", "offset", "bytes", "<")
+	t := plaintable.New("<name", "offset", "bytes", "<")
 	for _, s := range i.Summary.Sections {
 		note := ""
 		switch {
@@ -42,7 +43,7 @@ func InspectionText(w io.Writer, i *analyze.Inspection) error {
 	p.table(t)
 
 	p.title("Records")
-	t = newTable("<section", "<what", "count")
+	t = plaintable.New("<section", "<what", "count")
 	for _, c := range i.Counts {
 		t.AppendRow(table.Row{c.Section, c.What, count(c.N)})
 	}
@@ -50,7 +51,7 @@ func InspectionText(w io.Writer, i *analyze.Inspection) error {
 
 	if len(i.Policies) > 0 {
 		p.title("Erasure coding policies")
-		t = newTable("id", "<name", "<state")
+		t = plaintable.New("id", "<name", "<state")
 		for _, e := range i.Policies {
 			name := Escape(e.GetName())
 			if name == "" {

@@ -10,6 +10,7 @@ import (
 
 	"fsweep/analyze/flink"
 	"fsweep/proto/flinkmeta"
+	"fsweep/reports/internal/plaintable"
 )
 
 // appendReferenceText appends a line: kind, size, of a segment where it is, and
@@ -110,7 +111,7 @@ func (p *printer) metadataInfo(i *flinkmeta.Info) {
 // referredDirectories shows the directories and how each stands to the file's run.
 func (p *printer) referredDirectories(metadata string, m *flink.Metadata, failed error) {
 	p.line("  directories  %s", count(int64(len(m.Directories))))
-	t := newTable("references", "files", "bytes", "<", "<path")
+	t := plaintable.New("references", "files", "bytes", "<", "<path")
 	for i := range m.Directories {
 		d := &m.Directories[i]
 		mark := ""

@@ -8,6 +8,7 @@ import (
 	"fsweep/analyze"
 	"fsweep/analyze/flink"
 	"fsweep/analyze/namespace"
+	"fsweep/reports/internal/plaintable"
 )
 
 // Suggestions are trees that look like roots of Flink, and a policy to begin with.
@@ -58,7 +59,7 @@ func SuggestionsText(w io.Writer, s *Suggestions) error {
 	p.findings(s.Findings)
 	p.title("Trees: %d", len(s.Trees))
 	if len(s.Trees) > 0 {
-		t := newTable("<layout", "jobs", "units", "checkpoints", "inodes", "space consumed", "<path")
+		t := plaintable.New("<layout", "jobs", "units", "checkpoints", "inodes", "space consumed", "<path")
 		for i := range s.Trees {
 			x := &s.Trees[i]
 			t.AppendRow(table.Row{
@@ -77,7 +78,7 @@ func SuggestionsText(w io.Writer, s *Suggestions) error {
 }
 
 func (p *printer) shares(trees []flink.Suggestion) {
-	t := newTable("<quota of", "limit", "used", "used %", "by the tree", "by the tree %", "<path of the quota", "<tree")
+	t := plaintable.New("<quota of", "limit", "used", "used %", "by the tree", "by the tree %", "<path of the quota", "<tree")
 	for i := range trees {
 		for j := range trees[i].Quotas {
 			q := &trees[i].Quotas[j]

@@ -10,10 +10,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"fsweep/analyze"
 	"fsweep/analyze/namespace"
+	"fsweep/reports/internal/plaintable"
 )
 
 // childLimit is dfs.namenode.fs-limits.max-directory-items.
@@ -100,7 +100,7 @@ func (p *printer) findings(fs []namespace.Finding) {
 
 func (p *printer) totals(r *analyze.Report) {
 	p.title("Totals")
-	t := newTable("<", "directories", "files", "symlinks", "length", "space consumed")
+	t := plaintable.New("<", "directories", "files", "symlinks", "length", "space consumed")
 	row := func(name string, s *analyze.Totals) {
 		t.AppendRow(table.Row{name, count(s.Directories), count(s.Files), count(s.Symlinks), size(s.Length), size(s.SpaceConsumed)})
 	}
@@ -116,7 +116,7 @@ func (p *printer) quotas(rows []analyze.QuotaRow) {
 	if len(rows) == 0 {
 		return
 	}
-	t := newTable("<quota of", "limit", "used", "left", "used %", "<path")
+	t := plaintable.New("<quota of", "limit", "used", "left", "used %", "<path")
 	uncharged := false
 	for i := range rows {
 		r := &rows[i]
@@ -154,7 +154,7 @@ func (p *printer) directories(title, sum string, rows []analyze.DirRow) {
 	if sum != "" {
 		columns = slices.Insert(columns, 0, sum)
 	}
-	t := newTable(columns...)
+	t := plaintable.New(columns...)
 	for i := range rows {
 		r := &rows[i]
 		row := table.Row{
@@ -174,7 +174,7 @@ func (p *printer) children(rows []analyze.DirRow) {
 		return
 	}
 	p.title("Directories with most entries (HDFS's default limit is %s)", count(childLimit))
-	t := newTable("entries", "of limit %", "<owner", "<path")
+	t := plaintable.New("entries", "of limit %", "<owner", "<path")
 	for i := range rows {
 		r := &rows[i]
 		c := analyze.Charge{Used: r.Children, Set: true, Quota: childLimit}
@@ -185,7 +185,7 @@ func (p *printer) children(rows []analyze.DirRow) {
 
 func (p *printer) owners(title, column string, rows []analyze.OwnerRow) {
 	p.title("%s (live inodes)", title)
-	t := newTable("<"+column, "space consumed", "length", "files", "directories", "symlinks")
+	t := plaintable.New("<"+column, "space consumed", "length", "files", "directories", "symlinks")
 	for i := range rows {
 		r := &rows[i]
 		t.AppendRow(table.Row{Escape(r.Name), size(r.SpaceConsumed), size(r.Length), count(r.Files), count(r.Directories), count(r.Symlinks)})
@@ -195,7 +195,7 @@ func (p *printer) owners(title, column string, rows []analyze.OwnerRow) {
 
 func (p *printer) storageTypes(types *namespace.TypeSpace) {
 	p.title("Space by storage type (what storage policies put there; files without one are charged to none)")
-	t := newTable("<type", "space")
+	t := plaintable.New("<type", "space")
 	for i, name := range namespace.TypeNames {
 		t.AppendRow(table.Row{name, size(types[i])})
 	}
@@ -204,7 +204,7 @@ func (p *printer) storageTypes(types *namespace.TypeSpace) {
 
 func (p *printer) policies(title, none string, rows []analyze.PolicyRow) {
 	p.title("%s", title)
-	t := newTable("<policy", "files", "length", "space consumed")
+	t := plaintable.New("<policy", "files", "length", "space consumed")
 	for _, r := range rows {
 		name := Escape(r.Name)
 		if name == "" {
@@ -220,7 +220,7 @@ func (p *printer) openFiles(o *analyze.OpenFiles) {
 	if len(o.Oldest) == 0 {
 		return
 	}
-	t := newTable("modified", "length", "<client", "<machine", "<path")
+	t := plaintable.New("modified", "length", "<client", "<machine", "<path")
 	for i := range o.Oldest {
 		r := &o.Oldest[i]
 		t.AppendRow(table.Row{Time(r.MTimeMs), size(r.Length), Escape(r.ClientName), Escape(r.ClientMachine), Escape(string(r.Path))})
@@ -236,7 +236,7 @@ func (p *printer) snapshots(s *analyze.Snapshots) {
 	if len(s.Directories) == 0 {
 		return
 	}
-	t := newTable("snapshots", "held space", "held files", "held directories", "<path")
+	t := plaintable.New("snapshots", "held space", "held files", "held directories", "<path")
 	for i := range s.Directories {
 		r := &s.Directories[i]
 		t.AppendRow(table.Row{
@@ -271,31 +271,6 @@ func percent(c *analyze.Charge) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
-}
-
-// newTable makes a table without lines. Columns are aligned to the right; one
-// whose name starts with "<" to the left.
-func newTable(columns ...string) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Box.PaddingLeft = "  "
-	t.Style().Box.PaddingRight = ""
-	t.Style().Format.Header = text.FormatDefault
-	t.SuppressTrailingSpaces()
-	head := make(table.Row, len(columns))
-	configs := make([]table.ColumnConfig, len(columns))
-	for i, c := range columns {
-		align := text.AlignRight
-		if name, left := strings.CutPrefix(c, "<"); left {
-			c, align = name, text.AlignLeft
-		}
-		head[i] = c
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
-	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
-	return t
 }
 
 func (p *printer) table(t table.Writer) {

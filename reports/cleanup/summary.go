@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"fsweep/proto/planfile"
+	"fsweep/reports/internal/plaintable"
 )
 
 // sums are of items.
@@ -273,7 +273,7 @@ func (p *printer) quotas(list []planfile.Quota, s *summary) {
 	if n := p.o.MaxListLines; n > 0 && len(list) > n {
 		list, more = list[:n], len(list)-n
 	}
-	t := newTable("<quota of", "limit", "used", "after", "used %", "after %", "<path")
+	t := plaintable.New("<quota of", "limit", "used", "after", "used %", "after %", "<path")
 	for i := range list {
 		q := &list[i]
 		row := func(what string, limit *int64, before, after int64, show func(int64) string) {
@@ -308,29 +308,4 @@ func typeRows(q *planfile.Quota) []typeRow {
 		{"PROVIDED", l.Provided, b.Provided, a.Provided},
 		{"NVDIMM", l.NVDIMM, b.NVDIMM, a.NVDIMM},
 	}
-}
-
-// newTable makes a table without lines. Columns are aligned to the right; one whose
-// name starts with "<" to the left.
-func newTable(columns ...string) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Box.PaddingLeft = "  "
-	t.Style().Box.PaddingRight = ""
-	t.Style().Format.Header = text.FormatDefault
-	t.SuppressTrailingSpaces()
-	head := make(table.Row, len(columns))
-	configs := make([]table.ColumnConfig, len(columns))
-	for i, c := range columns {
-		align := text.AlignRight
-		if name, left := strings.CutPrefix(c, "<"); left {
-			c, align = name, text.AlignLeft
-		}
-		head[i] = c
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
-	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
-	return t
 }
