@@ -76,9 +76,10 @@ carries out on the live cluster after it checked every item again, and after a
 person approved the digest that is shown.
 
 What is younger than min_age, named by a live list or a pin, excluded, marked or
-among the newest of its job stays. Everything that can refer to what is planned
-becomes a guard, and is read before anything moves. A root with an entry that
-does not fit its layout is stopped: nothing in it is planned.
+among the newest of its job stays; of debris in what stays older_than decides.
+Everything that can refer to what is planned becomes a guard, and is read before
+anything moves. A root with an entry that does not fit its layout is stopped:
+nothing in it is planned.
 
 Live lists, pins and job maps are files that the policy names. With -o, what live
 lists named is noted in a file beside the policy, POLICY.live-state.json, so that

@@ -71,9 +71,6 @@ func (o *cleanupOptions) addPolicyFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.now, "now", "the present, in place of the clock: 2026-11-29T21:30:00Z")
 	flags.Var(&o.imageTime, "image-time", "when the image was saved; ages count to it")
 	flags.BoolVar(&o.acceptFewer, "accept-fewer-live", false, "do not compare live lists with what they named the last time; the plan says so")
-	for _, name := range []string{"min-age-hours", "keep"} {
-		flags.Lookup(name).DefValue = "" // the policy's
-	}
 }
 
 // maxHours is a hundred years.
