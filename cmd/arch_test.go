@@ -70,6 +70,8 @@ var rules = map[string]rule{
 	"reports/internal/plaintable":  {forbid: offline},
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
+	"execute":                      {forbid: offline, modules: []string{}},
+	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
 	"cmd/fsweep": {
 		own: []string{
