@@ -96,7 +96,7 @@ func CountFinding(announced, records int64) Finding {
 }
 
 func (l *loader) hasSnapshots() bool {
-	return len(l.snaps.dirs)+len(l.snaps.files)+len(l.snaps.refs) > 0
+	return l.snaps.dirs.len()+l.snaps.files.len()+len(l.snaps.refs) > 0
 }
 
 // checkRecords looks for ids in lists of children without a record, and for

@@ -26,7 +26,7 @@ func (e *Entry) UsageIn(there Dir) Usage {
 	}
 	f, ds := e.t.file(&e.INode.File), []fileDiff(nil)
 	if e.t.keep.has(e.INode.ID) {
-		ds = e.t.snaps.files[e.INode.ID]
+		ds = e.t.snaps.files.of(e.INode.ID)
 	}
 	v := f.now(ds)
 	v.resolve(e.t.attr.at(there).effective)

@@ -211,7 +211,7 @@ func (e *Entry) SpaceConsumed() int64 {
 		s, _ := f.sums()
 		return s.Space
 	}
-	if ds := e.t.snaps.files[e.INode.ID]; len(ds) > 0 {
+	if ds := e.t.snaps.files.of(e.INode.ID); len(ds) > 0 {
 		return f.vecWithDiffs(ds, false).space
 	}
 	s, _ := f.sums()

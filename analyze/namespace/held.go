@@ -26,6 +26,8 @@ type held struct {
 	at       map[atKey]*vec // nil while it is being computed
 	depth    int
 	work     int // sums and diffs looked at
+
+	nothing vec // what most directories hold: they share it
 }
 
 type atKey struct {
@@ -50,12 +52,12 @@ func newHeld(l *loader) *held {
 }
 
 func (h *held) run() error {
-	if len(h.snaps.dirs) == 0 {
+	if h.snaps.dirs.len() == 0 {
 		return nil
 	}
 	// The order decides which figures a circle gives, which only a broken image
-	// has; it must not be that of a map.
-	for _, id := range slices.Sorted(maps.Keys(h.snaps.dirs)) {
+	// has.
+	for _, id := range h.snaps.dirs.ids.all() {
 		if d := h.dirOf(id); d != NoDir {
 			h.touch(d)
 		} else {
@@ -64,7 +66,7 @@ func (h *held) run() error {
 	}
 	h.kept = h.Tree.kept.byParent()
 	for _, k := range h.kept {
-		if len(h.snaps.files[k.id]) > 0 {
+		if len(h.snaps.files.of(k.id)) > 0 {
 			h.touch(k.parent)
 		}
 	}
@@ -98,10 +100,10 @@ func (h *held) of(d Dir) (*vec, error) {
 	}
 	if h.active[d] { // d is deleted below itself
 		h.counts.circles.add(h.ID(d))
-		return new(vec), nil
+		return &h.nothing, nil
 	}
 	if !h.seenDir[d] {
-		return new(vec), nil
+		return &h.nothing, nil
 	}
 	if err := h.enter(); err != nil {
 		return nil, err
@@ -109,8 +111,8 @@ func (h *held) of(d Dir) (*vec, error) {
 	defer func() { h.depth-- }()
 	h.active[d] = true
 	defer delete(h.active, d)
-	v := new(vec)
-	for _, diff := range h.snaps.dirs[h.ID(d)] {
+	var v vec
+	for _, diff := range h.snaps.dirs.of(h.ID(d)) {
 		for _, e := range diff.deleted {
 			x, err := h.deleted(e)
 			if err != nil {
@@ -128,8 +130,13 @@ func (h *held) of(d Dir) (*vec, error) {
 		y.resolve(h.attr.at(c).policy)
 		v.add(&y)
 	}
-	h.done[d] = v
-	return v, nil
+	if v == h.nothing {
+		h.done[d] = &h.nothing
+	} else {
+		own := v // so that only these are allocated
+		h.done[d] = &own
+	}
+	return h.done[d], nil
 }
 
 // deleted gives what an entry of a deleted list adds: the inode as it was last,
@@ -166,7 +173,7 @@ func (h *held) current(k *keptINode, deleted bool) vec {
 	if k.typ == fsimage.SymlinkType {
 		return vec{symlinks: 1}
 	}
-	if ds := h.snaps.files[k.id]; len(ds) > 0 {
+	if ds := h.snaps.files.of(k.id); len(ds) > 0 {
 		return k.file.vecWithDiffs(ds, deleted && h.forgetsDeleted())
 	}
 	return k.file.vec()
@@ -190,7 +197,7 @@ func (h *held) asOf(id uint64, snapshot uint32) (vec, error) {
 		}
 		return h.dirAsOf(k.dir, snapshot)
 	}
-	if ds := h.snaps.files[id]; len(ds) > 0 {
+	if ds := h.snaps.files.of(id); len(ds) > 0 {
 		return k.file.vecAt(ds, snapshot), nil
 	}
 	return k.file.vec(), nil
@@ -230,7 +237,7 @@ func (h *held) dirAsOf(d Dir, snapshot uint32) (vec, error) {
 }
 
 func (h *held) hasDeleted(d Dir) bool {
-	for _, diff := range h.snaps.dirs[h.ID(d)] {
+	for _, diff := range h.snaps.dirs.of(h.ID(d)) {
 		if len(diff.deleted) > 0 {
 			return true
 		}
@@ -240,7 +247,7 @@ func (h *held) hasDeleted(d Dir) bool {
 
 func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 	v := h.subtree(d)
-	if h.work += 1 + len(h.snaps.dirs[h.ID(d)]); h.work > maxWork {
+	if h.work += 1 + len(h.snaps.dirs.of(h.ID(d))); h.work > maxWork {
 		return v, fmt.Errorf("%w: section %s: renamed directories have too many diffs below them", fsimage.ErrUnsupported, fsimage.SectionSnapshotDiff)
 	}
 	gone, back := h.undo(d, snapshot)
@@ -259,7 +266,7 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 		}
 	}
 	for _, k := range in(h.kept, d) {
-		isGone := gone[k.name]
+		isGone := gone[string(h.names.get(k.name))]
 		if k.typ == fsimage.DirectoryType {
 			if isGone && k.dir != NoDir && !h.seenDir[k.dir] {
 				x := h.resolved(k.dir)
@@ -267,7 +274,7 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 			}
 			continue
 		}
-		if !isGone && len(h.snaps.files[k.id]) == 0 {
+		if !isGone && len(h.snaps.files.of(k.id)) == 0 {
 			continue // the same then as now
 		}
 		x := h.current(k, !h.Live(d))
@@ -290,7 +297,7 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 // current children were not there under their name, and which entries were that
 // are not any more.
 func (h *held) undo(d Dir, snapshot uint32) (gone map[string]bool, back map[string]entry) {
-	for _, diff := range h.snaps.dirs[h.ID(d)] {
+	for _, diff := range h.snaps.dirs.of(h.ID(d)) {
 		if diff.snapshot < snapshot {
 			break
 		}
@@ -319,7 +326,7 @@ func (h *held) entryName(e entry) string {
 		return string(h.snaps.refs[e.ref].name)
 	}
 	if k := h.Tree.kept.get(e.id); k != nil {
-		return k.name
+		return string(h.names.get(k.name))
 	}
 	return ""
 }

@@ -10,10 +10,10 @@ import (
 // keptINode is a file, symlink or directory that snapshots touch.
 type keptINode struct {
 	id     uint64
-	name   string
-	parent Dir  // current one, NoDir if none
-	dir    Dir  // if it is a directory
-	file   file // if it is a file
+	file   *file  // if it is a file
+	name   uint32 // address in names
+	parent Dir    // current one, NoDir if none
+	dir    Dir    // if it is a directory
 	typ    fsimage.Type
 }
 
@@ -21,6 +21,7 @@ type keptINode struct {
 // each costs no allocation of its own.
 type keptINodes struct {
 	chunks [][]keptINode
+	files  []file // room for more
 	byID   []*keptINode
 }
 
@@ -34,6 +35,16 @@ func (k *keptINodes) add(n keptINode) *keptINode {
 	last := &k.chunks[len(k.chunks)-1]
 	*last = append(*last, n)
 	return &(*last)[len(*last)-1]
+}
+
+// addFile keeps a copy of a file.
+func (k *keptINodes) addFile(f file) *file {
+	if len(k.files) == cap(k.files) {
+		k.files = make([]file, 0, keptChunk)
+	}
+	f.blocks = slices.Clone(f.blocks)
+	k.files = append(k.files, f)
+	return &k.files[len(k.files)-1]
 }
 
 // sort makes the inodes findable, and returns how many had the id of another

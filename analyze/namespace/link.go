@@ -91,7 +91,7 @@ func (l *loader) markLive() error {
 			return fmt.Errorf("%w: section %s: inode %d: %w (more than %d levels)", fsimage.ErrCorrupt, fsimage.SectionDirectory, l.ID(d), errDeep, maxDepth)
 		}
 	}
-	for id, ds := range l.snaps.dirs {
+	for id, ds := range l.snaps.dirs.each() {
 		if r, ok := l.dirSet.rank(id); ok {
 			if m := createdNames(ds); len(m) > 0 {
 				l.created[Dir(r)] = m

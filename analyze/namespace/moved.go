@@ -85,7 +85,7 @@ func (e *Entry) IfMoved() (Moved, error) {
 	}
 	f, ds := t.file(&e.INode.File), []fileDiff(nil)
 	if t.keep.has(id) {
-		ds = t.snaps.files[id]
+		ds = t.snaps.files.of(id)
 	}
 	v := f.now(ds)
 	m := Moved{Undeletable: f.striped && (inNewest || renamed), Held: clamp(f.heldSpace(ds, s.file(&p, id, e.INode.Name)), v.space)}
@@ -139,10 +139,10 @@ func (s *shown) heldSpace(d Dir) int64 {
 				rest -= s.sums.at(k.dir).space
 			}
 		case fsimage.FileType:
-			ds := s.snaps.files[k.id]
+			ds := s.snaps.files.of(k.id)
 			v := k.file.now(ds)
 			rest -= v.space
-			held += clamp(k.file.heldSpace(ds, s.file(&p, k.id, []byte(k.name))), v.space)
+			held += clamp(k.file.heldSpace(ds, s.file(&p, k.id, s.names.get(k.name))), v.space)
 		case fsimage.SymlinkType:
 		}
 	}

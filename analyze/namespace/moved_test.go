@@ -130,7 +130,7 @@ func requireMovedSound(t *testing.T, tree *Tree) {
 		if got, want := (sum{m.Freed, m.Held}), files[d]; got != want {
 			t.Errorf("%q: freed and held %+v, its files %+v", pathOf(tree, d), got, want)
 		}
-		if d != tree.Root() && len(tree.snaps.dirs) == 0 && (m.Held != 0 || m.Usage != tree.Usage(d)) {
+		if d != tree.Root() && tree.snaps.dirs.len() == 0 && (m.Held != 0 || m.Usage != tree.Usage(d)) {
 			t.Errorf("%q: %+v without any snapshot", pathOf(tree, d), m)
 		}
 	}

@@ -104,7 +104,7 @@ func (l *loader) addUp(d, p Dir) {
 
 // addDiffedFiles adds the files that have diffs to their directories.
 func (l *loader) addDiffedFiles() {
-	for id, ds := range l.snaps.files {
+	for id, ds := range l.snaps.files.each() {
 		k := l.kept.get(id)
 		if k == nil || k.typ != fsimage.FileType {
 			l.counts.missing.add(id)
@@ -117,7 +117,7 @@ func (l *loader) addDiffedFiles() {
 			v := k.file.vecWithDiffs(ds, !l.Live(k.parent) && l.forgetsDeleted())
 			l.addTo(k.parent, &v)
 			if t := (FileTotals{1, v.length, v.space}); k.file.policy != unspecified {
-				addOwnPolicy(l.ownPolicy, k.parent, &k.file, t)
+				addOwnPolicy(l.ownPolicy, k.parent, k.file, t)
 			} else if k.file.striped {
 				l.striped.at(k.parent).add(t)
 			}

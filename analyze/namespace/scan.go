@@ -94,6 +94,7 @@ func (l *loader) readINodes(ctx context.Context) error {
 	if l.tooMany != "" {
 		return fmt.Errorf("%w: section %s: too many %s", fsimage.ErrUnsupported, fsimage.SectionINode, l.tooMany)
 	}
+	l.created = nil
 	l.counts.announced, l.counts.records = announced, seen
 	all, repeated := joined(sets)
 	l.seen = all
@@ -160,7 +161,7 @@ func (s *scanner) symlink(n *fsimage.INode, parent Dir) {
 	s.newest = max(s.newest, int64(n.Symlink.MTimeMs), int64(n.Symlink.ATimeMs))
 	keeps := s.keeps(n, parent)
 	if keeps {
-		s.keep(n, parent)
+		s.keep(n, parent, s.names.add(n.Name))
 	}
 	if parent == NoDir {
 		s.homeless(n.ID, keeps)
@@ -185,7 +186,7 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 	s.newest = max(s.newest, int64(n.File.MTimeMs), int64(n.File.ATimeMs))
 	keeps := s.keeps(n, parent)
 	if keeps {
-		s.keep(n, parent).file = f.clone()
+		s.keep(n, parent, s.names.add(n.Name)).file = s.kept.addFile(f)
 	}
 	if parent == NoDir {
 		s.homeless(n.ID, keeps)
@@ -200,7 +201,7 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 		s.counts.unknownEC.add(n.ID)
 	}
 	if keeps {
-		if ds := l.snaps.files[n.ID]; len(ds) > 0 {
+		if ds := l.snaps.files.of(n.ID); len(ds) > 0 {
 			// Its sums need its diffs and are added when the pass is over.
 			v := f.vecWithDiffs(ds, c.state&stateLive == 0)
 			s.live(n, parent, c.state, FileSums{v.length, v.space})
@@ -267,13 +268,8 @@ func (s *scanner) keeps(n *fsimage.INode, parent Dir) bool {
 	return ok
 }
 
-func (s *scanner) keep(n *fsimage.INode, parent Dir) *keptINode {
-	return s.kept.add(keptINode{id: n.ID, name: string(n.Name), parent: parent, dir: NoDir, typ: n.Type})
-}
-
-func (f file) clone() file {
-	f.blocks = slices.Clone(f.blocks)
-	return f
+func (s *scanner) keep(n *fsimage.INode, parent Dir, name uint32) *keptINode {
+	return s.kept.add(keptINode{id: n.ID, name: name, parent: parent, dir: NoDir, typ: n.Type})
 }
 
 // slot finds the sums of a directory.

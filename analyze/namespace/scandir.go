@@ -53,7 +53,7 @@ func (s *scanner) directory(n *fsimage.INode, parent Dir) {
 		}
 	}
 	if s.keeps(n, parent) {
-		k := s.keep(n, parent)
+		k := s.keep(n, parent, rec.name)
 		if full {
 			k.dir = d
 		}

@@ -97,7 +97,7 @@ type keepSet struct {
 	shift  uint
 }
 
-// newKeepSet takes over ids.
+// newKeepSet sorts ids.
 func newKeepSet(ids []uint64) keepSet {
 	k := keepSet{}
 	if len(ids) == 0 {
@@ -108,7 +108,8 @@ func newKeepSet(ids []uint64) keepSet {
 		bits++
 	}
 	slices.Sort(ids)
-	k.ids, k.filter, k.shift = slices.Compact(ids), make([]uint64, 1<<bits/64), 64-bits
+	k.ids = slices.Clone(slices.Compact(ids)) // without the room for repetitions
+	k.filter, k.shift = make([]uint64, 1<<bits/64), 64-bits
 	for _, id := range k.ids {
 		h := k.hash(id)
 		k.filter[h/64] |= 1 << (h % 64)

@@ -60,10 +60,10 @@ func newShown(t *Tree) *shown {
 		named: map[uint64]snapshotID{}, dst: map[uint64]snapshotID{}, places: map[Dir]place{}, undeletable: map[Dir]bool{},
 	}
 	s.kept = t.kept.byParent()
-	for id := range t.snaps.dirs {
+	for _, id := range t.snaps.dirs.ids.all() {
 		s.touchID(id)
 	}
-	for id := range t.snaps.roots {
+	for _, id := range t.snaps.roots.ids.all() {
 		s.touchID(id)
 	}
 	for i := range t.snaps.refs {
@@ -76,12 +76,12 @@ func newShown(t *Tree) *shown {
 		}
 	}
 	for _, k := range s.kept {
-		if len(t.snaps.files[k.id]) > 0 {
+		if len(t.snaps.files.of(k.id)) > 0 {
 			s.touch(k.parent)
 		}
 	}
 	for id := range s.dst {
-		if k := t.kept.get(id); k != nil && k.file.striped {
+		if k := t.kept.get(id); k != nil && k.file != nil && k.file.striped {
 			for d := k.parent; d != NoDir && !s.undeletable[d]; d = t.Parent(d) {
 				s.undeletable[d] = true
 			}
@@ -107,18 +107,18 @@ func (s *shown) put(d Dir, up place) {
 	}
 	id := s.ID(d)
 	p := up.child(s.Name(d))
-	p.newest = max(p.newest, s.own(id, newestDiff(s.snaps.dirs[id])))
-	for _, x := range s.snaps.roots[id] {
+	p.newest = max(p.newest, s.own(id, newestDiff(s.snaps.dirs.of(id))))
+	for _, x := range s.snaps.roots.of(id) {
 		p.newest = max(p.newest, snapshotID(x.ID))
 	}
 	p.latest = s.latest(id, up)
 	if dst, renamed := s.dst[id]; renamed {
 		p.since = none // the NameNode looks no further up
 		if p.latest = up.latest; p.latest == none || dst != currentState && dst >= p.latest {
-			p.latest = newestDiff(s.snaps.dirs[id])
+			p.latest = newestDiff(s.snaps.dirs.of(id))
 		}
 	}
-	p.created = createdChildren(s.snaps.dirs[id])
+	p.created = createdChildren(s.snaps.dirs.of(id))
 	s.places[d] = p
 	for _, c := range s.children[d] {
 		s.put(c, p)
@@ -177,7 +177,7 @@ func (s *shown) latest(id uint64, up place) snapshotID {
 	if _, renamed := s.dst[id]; renamed {
 		return up.latest
 	}
-	return max(up.latest, newestDiff(s.snaps.dirs[id]))
+	return max(up.latest, newestDiff(s.snaps.dirs.of(id)))
 }
 
 // own is the newest snapshot that shows an inode because of its own history.
@@ -232,7 +232,7 @@ func (p *place) inNewest(name []byte, latest snapshotID) bool {
 // file gives the newest snapshot that shows a file or symlink in p.
 func (s *shown) file(p *place, id uint64, name []byte) snapshotID {
 	c := p.child(name)
-	return max(c.newest, s.own(id, newestFileDiff(s.snaps.files[id])))
+	return max(c.newest, s.own(id, newestFileDiff(s.snaps.files.of(id))))
 }
 
 // InSnapshot tells whether some snapshot shows the live directory d as well, at

@@ -15,11 +15,11 @@ import (
 // inodes are reached by references. It is read before the inodes, because it
 // tells which of them must be kept.
 type snapshotState struct {
-	dirs          map[uint64][]dirDiff  // newest first
-	files         map[uint64][]fileDiff // newest first
+	dirs          lists[dirDiff]  // newest first
+	files         lists[fileDiff] // newest first
 	refs          []reference
 	snapshottable []uint64
-	roots         map[uint64][]Snapshot // by snapshottable directory, in the order of the image
+	roots         lists[Snapshot] // by snapshottable directory, in the order of the image
 	snapshots     int64
 }
 
@@ -62,7 +62,7 @@ type Snapshot struct {
 }
 
 func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, error) {
-	s := &snapshotState{dirs: map[uint64][]dirDiff{}, files: map[uint64][]fileDiff{}, roots: map[uint64][]Snapshot{}}
+	s := &snapshotState{}
 	err := im.References(ctx, func(r *pb.INodeReferenceSection_INodeReference) error {
 		if r.ReferredId == nil {
 			return fmt.Errorf("%w: a reference to nothing", fsimage.ErrCorrupt)
@@ -76,9 +76,10 @@ func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, erro
 	if err != nil {
 		return nil, err
 	}
+	s.refs = slices.Clone(s.refs) // without the room that it grew by
+	var roots listBuilder[Snapshot]
 	h, err := im.Snapshots(ctx, func(p *pb.SnapshotSection_Snapshot) error {
-		id := p.GetRoot().GetId()
-		s.roots[id] = append(s.roots[id], Snapshot{
+		roots.add(p.GetRoot().GetId(), Snapshot{
 			p.GetSnapshotId(), p.GetRoot().GetName(), int64(p.GetRoot().GetDirectory().GetModificationTime()),
 		})
 		s.snapshots++
@@ -87,10 +88,16 @@ func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, erro
 	if err != nil {
 		return nil, err
 	}
-	s.snapshottable = h.GetSnapshottableDir()
-	err = im.SnapshotDiffs(ctx, fsimage.Diffs{
+	s.snapshottable, s.roots = h.GetSnapshottableDir(), roots.lists()
+	return s, s.loadDiffs(ctx, im)
+}
+
+func (s *snapshotState) loadDiffs(ctx context.Context, im *fsimage.Image) error {
+	var files listBuilder[fileDiff]
+	var dirs listBuilder[dirDiff]
+	err := im.SnapshotDiffs(ctx, fsimage.Diffs{
 		File: func(id uint64, d *pb.SnapshotDiffSection_FileDiff) error {
-			s.files[id] = append(s.files[id], newFileDiff(d))
+			files.add(id, newFileDiff(d))
 			return nil
 		},
 		Directory: func(id uint64, d *pb.SnapshotDiffSection_DirectoryDiff, created [][]byte) error {
@@ -107,11 +114,12 @@ func loadSnapshots(ctx context.Context, im *fsimage.Image) (*snapshotState, erro
 				}
 				x.deleted = append(x.deleted, entry{s.refs[r].id, int32(r)})
 			}
-			s.dirs[id] = append(s.dirs[id], x)
+			dirs.add(id, x)
 			return nil
 		},
 	})
-	return s, err
+	s.files, s.dirs = files.lists(), dirs.lists()
+	return err
 }
 
 func badReference(r uint32, n int) error {
@@ -145,22 +153,20 @@ func stringsOf(names [][]byte) []string {
 // touched lists the inodes that the pass over INODE must keep whole: those with
 // diffs, those in deleted lists and those that references lead to.
 func (s *snapshotState) touched() []uint64 {
-	n := len(s.files) + len(s.dirs) + len(s.refs)
-	for _, ds := range s.dirs {
-		for _, d := range ds {
-			n += len(d.deleted)
-		}
+	n := s.files.len() + s.dirs.len() + len(s.refs)
+	for i := range s.dirs.all {
+		n += len(s.dirs.all[i].deleted)
 	}
 	ids := make([]uint64, 0, n)
-	for id := range s.files {
+	for _, id := range s.files.ids.all() {
 		ids = append(ids, id)
 	}
-	for id, ds := range s.dirs {
+	for _, id := range s.dirs.ids.all() {
 		ids = append(ids, id)
-		for _, d := range ds {
-			for _, e := range d.deleted {
-				ids = append(ids, e.id)
-			}
+	}
+	for i := range s.dirs.all {
+		for _, e := range s.dirs.all[i].deleted {
+			ids = append(ids, e.id)
 		}
 	}
 	for _, r := range s.refs {

@@ -292,7 +292,7 @@ func (t *Tree) Snapshottable() []SnapshotDir {
 	var ds []SnapshotDir
 	for _, id := range t.snaps.snapshottable {
 		if d := t.dirOf(id); d != NoDir && t.Live(d) {
-			ds = append(ds, SnapshotDir{d, t.snaps.roots[id]})
+			ds = append(ds, SnapshotDir{d, t.snaps.roots.of(id)})
 		}
 	}
 	return ds
