@@ -44,14 +44,15 @@ var rules = map[string]rule{
 	"proto/flinkmeta": {forbid: offline, modules: []string{}},
 	"proto/pathtext":  {forbid: offline, modules: []string{}},
 	"proto/planfile":  {own: []string{"proto/pathtext"}, forbid: offline, modules: []string{}},
+	"proto/policy":    {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
 	"analyze/cleanup": {
-		own:     []string{"analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
+		own:     []string{"proto/policy", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
 	},
 	"analyze/plan": {
 		own: []string{
-			"proto/pathtext", "proto/planfile", "analyze/cleanup", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"proto/pathtext", "proto/planfile", "proto/policy", "analyze/cleanup", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
 		},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
@@ -72,11 +73,11 @@ var rules = map[string]rule{
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
-	"cmd/internal/cli":             {own: []string{"fsimage", "proto/fsimage"}, forbid: program},
+	"cmd/internal/cli":             {forbid: program},
 	"cmd/fsweep": {
 		own: []string{
 			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
-			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile",
+			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile", "proto/policy",
 		},
 		forbid: program,
 	},

@@ -21,7 +21,7 @@ func TestDebrisSentences(t *testing.T) {
 	t.Parallel()
 	const r = "j/" + idA
 	kept := func(edits ...func(*flink.Unit)) *world { return root(JobRun, job("j", run(idA, 1, edits...))) }
-	stale := func(w *world) { w.root().StaleCheckpoints = &StaleCheckpoints{1, 24 * hour} }
+	stale := func(w *world) { w.root().StaleCheckpoints = &StaleCheckpoints{KeepNewest: 1, OlderThan: 24 * hour} }
 	for _, s := range []struct {
 		says string
 		w    *world
@@ -76,7 +76,7 @@ func TestUnreferencedShared(t *testing.T) {
 	if d := w.decide(t); len(d.Sweeps) != 0 {
 		t.Error(d.Sweeps)
 	}
-	w.root().UnreferencedShared = &UnreferencedShared{24 * hour}
+	w.root().UnreferencedShared = &UnreferencedShared{OlderThan: 24 * hour}
 	d := w.decide(t)
 	if len(d.Sweeps) != 1 || d.Sweeps[0].Path != "/r/j/"+idA+"/shared" || d.Sweeps[0].BeforeMs != days(6) || d.Sweeps[0].INodeID != 9 {
 		t.Errorf("%+v", d.Sweeps)
@@ -88,7 +88,7 @@ func TestSweptFiles(t *testing.T) {
 	t.Parallel()
 	shared := func(u *flink.Unit) { u.Shared = flink.Area{INodeID: 9, Totals: flink.Totals{Files: 3}} }
 	w := root(JobRun, job("j", run(idA, 1, shared), run(idB, 20)))
-	w.root().UnreferencedShared = &UnreferencedShared{24 * hour}
+	w.root().UnreferencedShared = &UnreferencedShared{OlderThan: 24 * hour}
 	w.p.Belts.MaxItems = 2
 	d := w.decide(t)
 	s := d.Sweeps[0]

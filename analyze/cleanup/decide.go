@@ -107,15 +107,15 @@ type UnitDecision struct {
 }
 
 // Declarations gives the roots as [flink.Discover] wants them.
-func (p *Policy) Declarations() []flink.Declaration {
+func Declarations(p *Policy) []flink.Declaration {
 	var all []flink.Declaration
 	for i := range p.Roots {
-		all = append(all, p.Roots[i].declaration())
+		all = append(all, declaration(&p.Roots[i]))
 	}
 	return all
 }
 
-func (r *Root) declaration() flink.Declaration {
+func declaration(r *Root) flink.Declaration {
 	layout, _ := flink.ParseLayout(string(r.Layout)) // the same names; a test compares them
 	return flink.Declaration{
 		Path: []byte(r.Path), Layout: layout, Jobs: texts(r.Jobs), ExcludeJobs: texts(r.ExcludeJobs),
@@ -146,7 +146,7 @@ type decider struct {
 }
 
 // Decide decides what may be moved by the rules of the policy p. d must be of the
-// roots that p declares; see [Policy.Declarations]. An image that is older than the
+// roots that p declares; see [Declarations]. An image that is older than the
 // policy allows, and names under protect that the image does not have, are the
 // caller's to refuse.
 //
@@ -192,7 +192,7 @@ func (b *decider) match(d *flink.Discovery) error {
 	}
 	for _, r := range d.Roots {
 		policy := of[Path(r.Path)]
-		if policy == nil || !sameDeclaration(policy.declaration(), r.Declared) {
+		if policy == nil || !sameDeclaration(declaration(policy), r.Declared) {
 			return fmt.Errorf("%w: the root %q was not looked at as the policy declares it", ErrDecide, r.Path)
 		}
 		delete(of, policy.Path)

@@ -132,7 +132,7 @@ func root(layout Layout, jobs ...*flink.Job) *world {
 	w := &world{p: new(Policy), d: &flink.Discovery{}, in: Inputs{ImageTime: now, Now: now}}
 	*w.p = defaults()
 	w.p.LockDir, w.p.Roots, w.p.Belts.MaxPercentOfRoot = "/ops", []Root{r}, 100
-	w.d.Roots = []*flink.Root{{Declared: r.declaration(), Path: []byte("/r"), INodeID: 1, Totals: flink.Totals{Directories: 1 << 30}, Jobs: jobs}}
+	w.d.Roots = []*flink.Root{{Declared: declaration(&r), Path: []byte("/r"), INodeID: 1, Totals: flink.Totals{Directories: 1 << 30}, Jobs: jobs}}
 	return w
 }
 
@@ -149,7 +149,7 @@ func (w *world) decide(t testing.TB) *Decision {
 	t.Helper()
 	for _, r := range w.d.Roots {
 		i := slices.IndexFunc(w.p.Roots, func(p Root) bool { return string(p.Path) == string(r.Path) })
-		r.Declared = w.p.Roots[i].declaration()
+		r.Declared = declaration(&w.p.Roots[i])
 	}
 	d, err := Decide(w.d, w.p, w.in)
 	if err != nil {

@@ -48,7 +48,7 @@ roots:
   - {path: /r, layout: job-run, exclude_jobs: [bad]}
   - {path: /s, layout: savepoints}
 `)
-	d, err := flink.Discover(t.Context(), tree, p.Declarations(), flink.Options{})
+	d, err := flink.Discover(t.Context(), tree, Declarations(p), flink.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

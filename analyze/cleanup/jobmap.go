@@ -3,6 +3,8 @@ package cleanup
 import (
 	"bytes"
 	"strings"
+
+	"fsweep/proto/policy"
 )
 
 // JobMap tells which job a savepoint belongs to.
@@ -29,7 +31,7 @@ func (m *JobMap) add(line []byte) error {
 		return listErrorf("%q has no job after the savepoint", line)
 	}
 	key, job := string(line[:cut]), strings.TrimSpace(string(line[cut:]))
-	if err := checkName(job); err != nil {
+	if err := policy.CheckName(job); err != nil {
 		return listErrorf("the job: %w", err)
 	}
 	into := m.dirs

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fsweep/proto/policy"
 )
 
 // LiveSet is what a source says exists, in any state: a suspended job exists, and
@@ -147,7 +149,7 @@ func (l *liveReader) path(s string) error {
 		}
 		s = "/" + tail
 	}
-	clean, err := cleanPath(s, l.o.Nameservice, false)
+	clean, err := policy.CleanPath(s, l.o.Nameservice, false)
 	if err != nil {
 		return listErrorf("%w", err)
 	}

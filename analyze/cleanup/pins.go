@@ -1,6 +1,10 @@
 package cleanup
 
-import "time"
+import (
+	"time"
+
+	"fsweep/proto/policy"
+)
 
 // ReadPins reads a list of paths to keep: one a line, absolute or as URI of the
 // nameservice; comments are lines that start with #. Paths are compared byte by byte,
@@ -17,7 +21,7 @@ func ReadPins(in Input, file PinFile, ns Nameservice, now time.Time) ([]Path, er
 	var pins []Path
 	seen := map[Path]bool{}
 	err := in.each(func(line []byte) error {
-		path, err := cleanPath(string(line), ns, true)
+		path, err := policy.CleanPath(string(line), ns, true)
 		if err != nil {
 			return listErrorf("%w", err)
 		}

@@ -109,17 +109,17 @@ func randomPolicy(r *rand.Rand, path Path) Root {
 	}
 	if p.Layout == JobRun || p.Layout == Run {
 		if oneIn(r, 2) {
-			p.StaleCheckpoints = &StaleCheckpoints{Count(1 + r.IntN(2)), Duration(1+r.IntN(10)) * 24 * hour}
+			p.StaleCheckpoints = &StaleCheckpoints{KeepNewest: Count(1 + r.IntN(2)), OlderThan: Duration(1+r.IntN(10)) * 24 * hour}
 		}
 		if oneIn(r, 2) {
-			p.UnreferencedShared = &UnreferencedShared{168 * hour}
+			p.UnreferencedShared = &UnreferencedShared{OlderThan: 168 * hour}
 		}
 	}
 	return p
 }
 
 func randomRoot(r *rand.Rand, p *Root) *flink.Root {
-	root := &flink.Root{Declared: p.declaration(), Path: []byte(p.Path), INodeID: 1, Totals: flink.Totals{Directories: int64(10 + r.IntN(200))}, Marked: oneIn(r, 30)}
+	root := &flink.Root{Declared: declaration(p), Path: []byte(p.Path), INodeID: 1, Totals: flink.Totals{Directories: int64(10 + r.IntN(200))}, Marked: oneIn(r, 30)}
 	if oneIn(r, 15) {
 		root.NumMisfits = 1
 	}

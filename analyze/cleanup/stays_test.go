@@ -19,7 +19,7 @@ func TestStaysSentences(t *testing.T) {
 		return func(c *flink.Checkpoint) { c.Times.NewestDataATimeMs = days(age) }
 	}
 	stale := func(keep Count, age Duration) func(*world) {
-		return func(w *world) { w.root().StaleCheckpoints = &StaleCheckpoints{keep, age} }
+		return func(w *world) { w.root().StaleCheckpoints = &StaleCheckpoints{KeepNewest: keep, OlderThan: age} }
 	}
 	kept := func(edits ...func(*flink.Unit)) *world { return root(JobRun, job("j", run(idA, 1, edits...))) }
 	changed := func(age float64, limit int64, key string) Fact {
@@ -78,7 +78,7 @@ func TestFileStays(t *testing.T) {
 		{240 * hour, flink.File{MTimeMs: days(-1)}, 0, []Fact{{Rule: UnknownAge, TimeMs: days(-1)}}},
 	} {
 		w := root(JobRun, job("j", run(idA, 1)))
-		w.root().UnreferencedShared = &UnreferencedShared{s.older}
+		w.root().UnreferencedShared = &UnreferencedShared{OlderThan: s.older}
 		d := w.decide(t)
 		if diff := cmp.Diff(s.want, d.FileStays(d.Roots[0].Jobs[0].Units[0], &s.f, s.atime)); diff != "" {
 			t.Errorf("%+v: %s", s, diff)

@@ -113,7 +113,7 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 		t.Fatal(err)
 	}
 	collector := NewCollector(m.tree, m.policy)
-	if m.discovery, err = flink.Discover(t.Context(), m.tree, m.policy.Declarations(), collector.Options(workers)); err != nil {
+	if m.discovery, err = flink.Discover(t.Context(), m.tree, cleanup.Declarations(m.policy), collector.Options(workers)); err != nil {
 		t.Fatal(err)
 	}
 	in := cleanup.Inputs{ImageTime: imageTime, Now: w.now, Pins: w.pins, JobMaps: map[cleanup.Path]*cleanup.JobMap{}}

@@ -45,7 +45,7 @@ func (o *cleanupOptions) readPolicy() (*cleanup.Policy, error) {
 		p, err = p.With(o.overrides)
 	}
 	if _, ok := errors.AsType[*cleanup.PolicyError](err); ok {
-		return nil, cli.WithHint(&cli.LinesError{Err: err}, "docs/policy.md has all keys and rules; an editor can use analyze/cleanup/policy.schema.json")
+		return nil, cli.WithHint(&cli.LinesError{Err: err}, "docs/policy.md has all keys and rules; an editor can use proto/policy/policy.schema.json")
 	}
 	return p, err
 }

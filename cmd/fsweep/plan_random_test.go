@@ -294,7 +294,7 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	tree, err := namespace.Load(t.Context(), im, namespace.Options{Workers: workers})
 	must(err)
 	collector := plan.NewCollector(tree, p)
-	found, err := flink.Discover(t.Context(), tree, p.Declarations(), collector.Options(workers))
+	found, err := flink.Discover(t.Context(), tree, cleanup.Declarations(p), collector.Options(workers))
 	must(err)
 	in := cleanup.Inputs{ImageTime: scriptImageTime, Now: scriptNow, Live: []*cleanup.LiveSet{{
 		Name: "live", Format: cleanup.Kubernetes, IDs: slices.Sorted(slices.Values(w.live)), Clusters: w.clusters, HAConfigMaps: 1,

@@ -75,7 +75,7 @@ func (c *ruling) decide(ctx context.Context, o *cleanupOptions, bar *cli.Progres
 
 func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	c.collector = plan.NewCollector(c.tree, c.in.policy)
-	if c.discovery, err = flink.Discover(ctx, c.tree, c.in.policy.Declarations(), c.collector.Options(workers)); err != nil {
+	if c.discovery, err = flink.Discover(ctx, c.tree, cleanup.Declarations(c.in.policy), c.collector.Options(workers)); err != nil {
 		return err
 	}
 	if c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given); err != nil {

@@ -70,7 +70,7 @@ func newViewed(t *testing.T, policy string, files map[string]float64, edits ...f
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := flink.Discover(t.Context(), tree, p.Declarations(), flink.Options{})
+	d, err := flink.Discover(t.Context(), tree, cleanup.Declarations(p), flink.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

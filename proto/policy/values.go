@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"fmt"
@@ -349,7 +349,7 @@ func (r *Removal) set(v value) error {
 	if !ok {
 		return fmt.Errorf("%q is neither trash nor quarantine:/absolute/path", v.text)
 	}
-	path, err := cleanPath(dir, v.ns, true)
+	path, err := CleanPath(dir, v.ns, true)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 
 // draw makes any valid policy.
 func draw(t *rapid.T) *Policy {
-	p := defaults()
+	p := Defaults()
 	name := rapid.StringOfN(rapid.RuneFrom([]rune("ab0-_. %*[]{}#:'\"\\,&!~äμ\n\t\u0085\u2028\ufeff😀x")), 1, 12, -1).
-		Filter(func(s string) bool { return checkName(s) == nil })
+		Filter(func(s string) bool { return CheckName(s) == nil })
 	word := rapid.StringMatching(`[a-zA-Z0-9_ äöü#%'"&,!~-]{1,10}`).Filter(func(s string) bool { return s != "" })
 	words := rapid.SampledFrom([]string{"true", "null", "1", "1.5", "0x1f", "1e3", "~", "yes", "-", "a: b", "a #b", "2026-12-31", "=", "01:00"})
 	text := rapid.OneOf(name, word, words)
@@ -50,7 +50,7 @@ func draw(t *rapid.T) *Policy {
 		p.WaiveGuards = []Waiver{{InodeID: InodeID(rapid.Uint64Min(1).Draw(t, "inode")), Reason: Reason(reason), Expires: Date{2026, time.February, 28}}}
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "roots") {
-		r := defaultRoot(rapid.SampledFrom([]Layout{JobRun, Run, Savepoints, HAStorage, Children}).Draw(t, "layout"))
+		r := DefaultRoot(rapid.SampledFrom([]Layout{JobRun, Run, Savepoints, HAStorage, Children}).Draw(t, "layout"))
 		r.Path, r.MinAge, r.ExcludeJobs, r.Ignore = path("root"), duration("min_age"), names("exclude_jobs"), names("ignore")
 		switch r.Layout {
 		case JobRun, Run:
@@ -77,7 +77,7 @@ func TestPrintComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := draw(t)
-		again, err := ParsePolicy("", p.canonical())
+		again, err := Parse("", p.canonical())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, p.canonical())
 		}
@@ -123,14 +123,14 @@ func FuzzParsePolicy(f *testing.F) {
 		if len(src) > 1<<14 {
 			t.Skip("larger inputs take long and show nothing else")
 		}
-		p, err := ParsePolicy("policy.yaml", src)
+		p, err := Parse("policy.yaml", src)
 		if err != nil {
 			if len(err.Error()) > maxProblems*4000+len(src)*3 {
 				t.Fatalf("an error of %d bytes", len(err.Error()))
 			}
 			return
 		}
-		again, err := ParsePolicy("policy.yaml", p.canonical())
+		again, err := Parse("policy.yaml", p.canonical())
 		if err != nil || again.Digest() != p.Digest() {
 			t.Fatalf("%v\n%s", err, p.canonical())
 		}

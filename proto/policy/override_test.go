@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func TestWith(t *testing.T) {
 	if p.Digest() != before || out.Digest() == before {
 		t.Error("flags change the policy in force, not the file's")
 	}
-	again, err := ParsePolicy("printed", out.canonical())
+	again, err := Parse("printed", out.canonical())
 	if err != nil || again.Digest() != out.Digest() {
 		t.Errorf("a policy with flags does not come back: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestWithRefused(t *testing.T) {
 		},
 	} {
 		_, err := mustParse(t, two).With(c.o)
-		policy, ok := errors.AsType[*PolicyError](err)
+		policy, ok := errors.AsType[*Error](err)
 		if !ok {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -128,7 +128,7 @@ func TestWithRefused(t *testing.T) {
 // with different ones differ.
 func TestDigestOfBytes(t *testing.T) {
 	t.Parallel()
-	p, err := ParsePolicy("p", []byte("version: 1\nnameservice: ns1\nlock_dir: /ops\nroots:\n  - path: /r\n    layout: job-run\n"))
+	p, err := Parse("p", []byte("version: 1\nnameservice: ns1\nlock_dir: /ops\nroots:\n  - path: /r\n    layout: job-run\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"errors"
@@ -17,16 +17,16 @@ import (
 // another file. They also keep the parser, which takes time that grows with the
 // square of depth and keys, far below a second.
 const (
-	MaxPolicyBytes = 1 << 20
-	maxKeys        = 8000
-	maxTokens      = 100_000
-	maxDepth       = 12 // the policy itself needs six
+	MaxBytes  = 1 << 20
+	maxKeys   = 8000
+	maxTokens = 100_000
+	maxDepth  = 12 // the policy itself needs six
 )
 
-// ParsePolicy reads a policy. name is that of the file and appears in messages.
-// Keys that are left out have their defaults. An error is a [*PolicyError] and has
+// Parse reads a policy. name is that of the file and appears in messages.
+// Keys that are left out have their defaults. An error is a [*Error] and has
 // all problems, unless the first kept the rest from being looked at.
-func ParsePolicy(name string, src []byte) (*Policy, error) {
+func Parse(name string, src []byte) (*Policy, error) {
 	text, problem := checkText(src)
 	s := newSource(name, text)
 	if problem != nil {
@@ -36,7 +36,7 @@ func ParsePolicy(name string, src []byte) (*Policy, error) {
 	if problem != nil {
 		return nil, s.failed(*problem)
 	}
-	p := defaults()
+	p := Defaults()
 	p.name = name
 	d := decoder{source: s}
 	d.document(body, &p)
@@ -52,10 +52,13 @@ func ParsePolicy(name string, src []byte) (*Policy, error) {
 	return &p, nil
 }
 
+// byteOrderMark may start a text: some editors write it, and it means nothing.
+const byteOrderMark = "\ufeff"
+
 // checkText checks bytes before anything looks at their meaning.
 func checkText(src []byte) (string, *Problem) {
-	if len(src) > MaxPolicyBytes {
-		return "", &Problem{Message: fmt.Sprintf("%d bytes are too large for a policy; the limit is %d", len(src), MaxPolicyBytes)}
+	if len(src) > MaxBytes {
+		return "", &Problem{Message: fmt.Sprintf("%d bytes are too large for a policy; the limit is %d", len(src), MaxBytes)}
 	}
 	text := strings.TrimPrefix(string(src), byteOrderMark)
 	text = strings.ReplaceAll(text, "\r\n", "\n")

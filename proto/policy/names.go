@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func (p *Path) set(v value) error {
 	if err := v.wantText("a path"); err != nil {
 		return err
 	}
-	s, err := cleanPath(v.text, v.ns, true)
+	s, err := CleanPath(v.text, v.ns, true)
 	*p = Path(s)
 	return err
 }
@@ -126,9 +126,10 @@ func (p Path) below(other Path) string {
 // special are names that HDFS answers itself: nothing there can be moved.
 var special = []string{".snapshot", ".reserved"}
 
-// cleanPath normalises a path or URI of this cluster. A person wrote it if wildcards
-// are refused: one would silently match nothing, for no path is a pattern.
-func cleanPath(s string, ns Nameservice, refuseWildcards bool) (string, error) {
+// CleanPath normalises a path or URI of this cluster. A person wrote it if wildcards
+// are refused: one would silently match nothing, for no path is a pattern. An error
+// says what is wrong with s, which it quotes.
+func CleanPath(s string, ns Nameservice, refuseWildcards bool) (string, error) {
 	rest, at, err := cutAuthority(s, ns)
 	if err != nil {
 		return "", err
@@ -210,7 +211,7 @@ func (n *Name) set(v value) error {
 	if err := v.wantText("a name"); err != nil {
 		return err
 	}
-	if err := checkName(v.text); err != nil {
+	if err := CheckName(v.text); err != nil {
 		return err
 	}
 	*n = Name(v.text)
@@ -219,7 +220,8 @@ func (n *Name) set(v value) error {
 
 func (n *Name) yaml() string { return quote(string(*n)) }
 
-func checkName(s string) error {
+// CheckName tells what keeps a text from being the name of one entry of a directory.
+func CheckName(s string) error {
 	switch {
 	case s == "":
 		return fmt.Errorf("an empty name")
@@ -242,7 +244,7 @@ func (g *Glob) set(v value) error {
 	if err := v.wantText("a name or pattern"); err != nil {
 		return err
 	}
-	if err := checkName(v.text); err != nil {
+	if err := CheckName(v.text); err != nil {
 		return err
 	}
 	if n := strings.IndexAny(v.text, `[]{}\`); n >= 0 {

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"errors"
@@ -114,7 +114,7 @@ func (d *decoder) list(n ast.Node, key string, v reflect.Value) {
 		case *LiveSource:
 			*to = defaultLiveSource()
 		case *Root:
-			*to = defaultRoot(d.layoutOf(item))
+			*to = DefaultRoot(d.layoutOf(item))
 		}
 		d.value(item, fmt.Sprintf("%s[%d]", key, i), element)
 	}

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 // Print writes the policy that is in force as YAML: every key that has a meaning,
-// defaults included, in one form only. [ParsePolicy] reads it back to the same
+// defaults included, in one form only. [Parse] reads it back to the same
 // policy, unless flags gave it names that are not UTF-8. An error is the writer's.
 func (p *Policy) Print(w io.Writer) error {
 	_, err := w.Write(p.canonical())

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func flagProblem(flag, format string, args ...any) Problem {
 }
 
 // With gives the policy that is in force with flags. p stays as it is. The result
-// is checked like a file; an error is a [*PolicyError] without places.
+// is checked like a file; an error is a [*Error] without places.
 //
 // Flags may allow more than the file does (a smaller min_age or keep): they stand
 // in the digest of the policy, and [Policy.Notes] says them.
@@ -62,7 +62,7 @@ func (p *Policy) selectRoots(paths []string) (problems []Problem) {
 	p.Roots = nil
 	selected := map[Path]bool{}
 	for _, s := range paths {
-		clean, err := cleanPath(s, p.Nameservice, true)
+		clean, err := CleanPath(s, p.Nameservice, true)
 		if err != nil {
 			problems = append(problems, flagProblem("root", "%v", err))
 			continue
@@ -88,7 +88,7 @@ func (p *Policy) selectRoots(paths []string) (problems []Problem) {
 func (p *Policy) narrow(r *Root, o Overrides) (problems []Problem) {
 	names := func(flag string, list []string) (out []Name) {
 		for _, s := range list {
-			if err := checkName(s); err != nil {
+			if err := CheckName(s); err != nil {
 				problems = append(problems, flagProblem(flag, "%v", err))
 			}
 			if !slices.Contains(out, Name(s)) { // typed twice: the same once

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"strings"
@@ -174,7 +174,7 @@ func TestCleanPath(t *testing.T) {
 		{"ns1", "/a/b[1]", "!has the wildcard"},
 		{"ns1", "/a/{b,c}", "!has the wildcard"},
 	} {
-		got, err := cleanPath(c.in, c.ns, true)
+		got, err := CleanPath(c.in, c.ns, true)
 		if part, bad := strings.CutPrefix(c.want, "!"); bad {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%q: %v, want %q", c.in, err, part)
@@ -183,7 +183,7 @@ func TestCleanPath(t *testing.T) {
 			t.Errorf("%q: %q %v, want %q", c.in, got, err, c.want)
 		}
 	}
-	if p, err := cleanPath("/a[1]/b*\xff", "ns1", false); err != nil || p != "/a[1]/b*\xff" {
+	if p, err := CleanPath("/a[1]/b*\xff", "ns1", false); err != nil || p != "/a[1]/b*\xff" {
 		t.Errorf("%q %v", p, err)
 	}
 }

@@ -1,4 +1,4 @@
-package cleanup
+package policy
 
 import (
 	"bytes"
@@ -80,7 +80,7 @@ func walk(t *testing.T, top, s *schema, prefix string, v reflect.Value, fn func(
 			field = reflect.New(field.Type().Elem()).Elem()
 			switch to := field.Addr().Interface().(type) {
 			case *Root:
-				*to = defaultRoot(JobRun)
+				*to = DefaultRoot(JobRun)
 			case *PinFile:
 				*to = defaultPinFile()
 			case *LiveSource:
@@ -110,7 +110,7 @@ func walk(t *testing.T, top, s *schema, prefix string, v reflect.Value, fn func(
 func TestSchemaIsThePolicy(t *testing.T) {
 	t.Parallel()
 	s := loadSchema(t)
-	p := defaults()
+	p := Defaults()
 	parents := map[string]*schema{"": s}
 	walk(t, s, s, "", reflect.ValueOf(&p).Elem(), func(k key) {
 		parents[k.name] = k.s
@@ -204,7 +204,7 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := ParsePolicy(filepath.Base(file), src)
+		p, err := Parse(filepath.Base(file), src)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -214,7 +214,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s\n%s: %v", text, file, err)
 			}
 		}
-		again, err := ParsePolicy("printed", p.canonical())
+		again, err := Parse("printed", p.canonical())
 		if err != nil || again.Digest() != p.Digest() {
 			t.Errorf("%s does not come back from its print: %v", file, err)
 		}
@@ -233,7 +233,7 @@ func TestCompleteSampleHasEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := loadSchema(t)
-	p := defaults()
+	p := Defaults()
 	walk(t, s, s, "", reflect.ValueOf(&p).Elem(), func(k key) {
 		name := k.name[strings.LastIndexByte(k.name, '.')+1:]
 		if !strings.Contains(string(src), name+":") {
@@ -257,7 +257,7 @@ func TestReference(t *testing.T) {
 		t.Fatal("the marks are missing")
 	}
 	s := loadSchema(t)
-	p := defaults()
+	p := Defaults()
 	var b strings.Builder
 	b.WriteString("| key | type | default | meaning |\n|---|---|---|---|\n")
 	walk(t, s, s, "", reflect.ValueOf(&p).Elem(), func(k key) {
