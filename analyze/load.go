@@ -100,9 +100,15 @@ func openFiles(t *namespace.Tree, top int) OpenFiles {
 }
 
 func snapshots(t *namespace.Tree) Snapshots {
-	var s Snapshots
-	for _, d := range t.Snapshottable() {
-		row := SnapshottableRow{Path: t.AppendPath(nil, d.Dir), INodeID: t.ID(d.Dir), Held: totals(t.Summary(d.Dir).Snapshot)}
+	dirs := t.Snapshottable()
+	s := Snapshots{Directories: make([]SnapshottableRow, 0, len(dirs))}
+	var path []byte
+	for _, d := range dirs {
+		path = t.AppendPath(path[:0], d.Dir)
+		row := SnapshottableRow{
+			Path: bytes.Clone(path), INodeID: t.ID(d.Dir),
+			Snapshots: make([]SnapshotRow, 0, len(d.Snapshots)), Held: totals(t.Summary(d.Dir).Snapshot),
+		}
 		for _, snap := range d.Snapshots {
 			row.Snapshots = append(row.Snapshots, SnapshotRow{snap.ID, string(snap.Name), snap.MTimeMs})
 		}

@@ -58,11 +58,13 @@ func (c Charge) Percent() (float64, bool) {
 func Quotas(t *namespace.Tree) []QuotaRow {
 	dirs := t.QuotaDirs()
 	rows := make([]QuotaRow, 0, len(dirs))
+	var path []byte
 	for _, d := range dirs {
 		q, _ := t.Quota(d)
 		u := t.Usage(d)
+		path = t.AppendPath(path[:0], d)
 		r := QuotaRow{
-			Path:          t.AppendPath(nil, d),
+			Path:          bytes.Clone(path),
 			INodeID:       t.ID(d),
 			Owner:         t.Owner(d),
 			StoragePolicy: t.StoragePolicy(d),

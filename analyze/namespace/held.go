@@ -19,7 +19,7 @@ import (
 type held struct {
 	*loader
 	children map[Dir][]Dir // directories on the way to a diff
-	seenDir  map[Dir]bool  // in children already
+	seenDir  bitSet        // directories in children
 	kept     []*keptINode  // by directory
 	done     map[Dir]*vec
 	active   map[Dir]bool
@@ -46,7 +46,7 @@ const maxRecursion = 8 * maxDepth
 
 func newHeld(l *loader) *held {
 	return &held{
-		loader: l, children: map[Dir][]Dir{}, seenDir: map[Dir]bool{},
+		loader: l, children: map[Dir][]Dir{}, seenDir: newBitSet(l.numDirs),
 		done: map[Dir]*vec{}, active: map[Dir]bool{}, at: map[atKey]*vec{},
 	}
 }
@@ -76,8 +76,7 @@ func (h *held) run() error {
 
 // touch notes the way from the top down to d.
 func (h *held) touch(d Dir) {
-	for d != NoDir && !h.seenDir[d] {
-		h.seenDir[d] = true
+	for d != NoDir && !h.seenDir.add(uint32(d)) {
 		p := h.Parent(d)
 		if p != NoDir {
 			h.children[p] = append(h.children[p], d)
@@ -102,7 +101,7 @@ func (h *held) of(d Dir) (*vec, error) {
 		h.counts.circles.add(h.ID(d))
 		return &h.nothing, nil
 	}
-	if !h.seenDir[d] {
+	if !h.seenDir.has(uint32(d)) {
 		return &h.nothing, nil
 	}
 	if err := h.enter(); err != nil {
@@ -206,7 +205,7 @@ func (h *held) asOf(id uint64, snapshot uint32) (vec, error) {
 // dirAsOf takes the current sum of a directory, removes those children that
 // were different or absent at the snapshot, and adds what was there instead.
 func (h *held) dirAsOf(d Dir, snapshot uint32) (vec, error) {
-	if !h.seenDir[d] {
+	if !h.seenDir.has(uint32(d)) {
 		return h.resolved(d), nil
 	}
 	if len(h.children[d]) == 0 && !h.hasDeleted(d) {
@@ -268,7 +267,7 @@ func (h *held) childrenAsOf(d Dir, snapshot uint32) (vec, error) {
 	for _, k := range in(h.kept, d) {
 		isGone := gone[string(h.names.get(k.name))]
 		if k.typ == fsimage.DirectoryType {
-			if isGone && k.dir != NoDir && !h.seenDir[k.dir] {
+			if isGone && k.dir != NoDir && !h.seenDir.has(uint32(k.dir)) {
 				x := h.resolved(k.dir)
 				v.sub(&x)
 			}

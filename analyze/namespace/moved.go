@@ -51,7 +51,7 @@ func (t *Tree) IfMoved(d Dir) (Moved, error) {
 		return m, nil
 	}
 	v := t.resolved(d)
-	if s.seenDir[d] {
+	if s.seenDir.has(uint32(d)) {
 		var err error
 		if v, err = s.again().dirAsOf(d, uint32(latest)); err != nil {
 			return Moved{}, err
@@ -135,7 +135,7 @@ func (s *shown) heldSpace(d Dir) int64 {
 	for _, k := range in(s.kept, d) {
 		switch k.typ {
 		case fsimage.DirectoryType:
-			if k.dir != NoDir && !s.seenDir[k.dir] && s.place(k.dir).newest == none {
+			if k.dir != NoDir && !s.seenDir.has(uint32(k.dir)) && s.place(k.dir).newest == none {
 				rest -= s.sums.at(k.dir).space
 			}
 		case fsimage.FileType:

@@ -102,7 +102,7 @@ func (s *shown) touchID(id uint64) {
 
 // put finds the places of d, which is in up, and of all below it.
 func (s *shown) put(d Dir, up place) {
-	if !s.seenDir[d] {
+	if !s.seenDir.has(uint32(d)) {
 		return
 	}
 	id := s.ID(d)

@@ -289,7 +289,7 @@ type SnapshotDir struct {
 // Snapshottable lists the snapshottable directories that are live, in an order
 // without meaning.
 func (t *Tree) Snapshottable() []SnapshotDir {
-	var ds []SnapshotDir
+	ds := make([]SnapshotDir, 0, len(t.snaps.snapshottable))
 	for _, id := range t.snaps.snapshottable {
 		if d := t.dirOf(id); d != NoDir && t.Live(d) {
 			ds = append(ds, SnapshotDir{d, t.snaps.roots.of(id)})
