@@ -72,6 +72,8 @@ var rules = map[string]rule{
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
+	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
+	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: []string{protobuf}},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"cmd/internal/cli":             {forbid: program},
 	"cmd/fsweep": {

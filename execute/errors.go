@@ -27,6 +27,9 @@ var (
 	ErrSymlink = errors.New("symbolic link in the path")
 	// ErrUnsupported: the NameNode does not know the call, or has it switched off.
 	ErrUnsupported = errors.New("not supported by the NameNode")
+	// ErrInvalid: a path that no HDFS has or that cannot be asked for: not absolute, with
+	// `.`, `..` or empty components, not UTF-8 (ask by id), or a name that is too long.
+	ErrInvalid = errors.New("invalid path")
 	// ErrBudget: a subtree is larger than what may be counted.
 	ErrBudget = errors.New("more inodes than may be counted")
 

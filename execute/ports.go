@@ -23,8 +23,9 @@ type Inspector interface {
 	// the parent of an id, whatever holds that inode now.
 	Stat(ctx context.Context, ref Ref) (*Status, error)
 
-	// List gives entries of a directory in the order of their names as bytes, those
-	// behind after (nil: from the first one on). A page has as many as the NameNode
+	// List gives entries of a directory in the NameNode's order, those behind after
+	// (nil: from the first one on). NameNodes compare names byte by byte as signed
+	// numbers: bytes from 0x80 on come first. A page has as many as the NameNode
 	// likes; Left is the number of those behind it. Entries that appear or vanish
 	// between two pages may or may not be seen. Of a file it is ErrNotDirectory.
 	List(ctx context.Context, dir Ref, after []byte) (*Page, error)

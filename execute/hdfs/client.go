@@ -1,0 +1,226 @@
+package hdfs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/user"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fsweep/execute"
+)
+
+// Options of a client. Only Conf is required.
+type Options struct {
+	Conf *Conf
+	// Nameservice or URI; empty: that of fs.defaultFS.
+	Nameservice string
+	// User of simple authentication; empty: HADOOP_USER_NAME, or the user of the process.
+	User string
+	// CallTimeout ends a call that has no earlier deadline; all tries together; 0: two minutes.
+	CallTimeout time.Duration
+	// Patience is how long a call looks for an ACTIVE NameNode; 0: 30 seconds.
+	Patience time.Duration
+	// TryTimeout ends one try of a call that changes nothing, so that a frozen NameNode does not
+	// use up the time of all; 0: 20 seconds.
+	TryTimeout time.Duration
+	// Dial opens connections; nil: directly, without proxies.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// LookupEnv reads the environment; nil: os.LookupEnv.
+	LookupEnv func(string) (string, bool)
+}
+
+const (
+	defaultCallTimeout = 2 * time.Minute
+	defaultPatience    = 30 * time.Second
+	defaultTryTimeout  = 20 * time.Second
+	dialTimeout        = 10 * time.Second
+
+	// freshFor is how long a connection counts as good without a question whether its
+	// NameNode still is ACTIVE. Servers close idle connections, too.
+	freshFor = 5 * time.Second
+	// maxIdle connections are kept to one NameNode.
+	maxIdle = 8
+)
+
+// Client talks to the ACTIVE NameNode of one nameservice. It is an
+// [execute.Inspector]; only its [Client.Mover] can change anything. It may be used by many
+// goroutines.
+type Client struct {
+	opts Options
+	ns   *Nameservice
+	auth authentication
+	user string
+	home string // what home directories are in
+
+	id     [16]byte
+	nextID atomic.Int64 // may pass what an int32 holds, and is useless then
+	unsent sync.Map     // call ids that NewCall gave and nothing used
+
+	nodes []*node
+	mu    sync.Mutex
+	last  *node // was ACTIVE when somebody last looked
+}
+
+// node is one NameNode with its idle connections.
+type node struct {
+	execute.NameNode
+	mu      sync.Mutex
+	idle    []*conn
+	greeted bool // it is a NameNode, not a Router
+	noMsync bool // it is so old that it has no msync
+}
+
+var _ execute.Inspector = (*Client)(nil)
+
+// Open makes a client. It opens no connection yet. Call Close when it is not needed any more.
+func Open(o Options) (*Client, error) {
+	o.fill()
+	if o.Conf == nil {
+		return nil, errors.New("no Hadoop configuration")
+	}
+	for _, name := range []string{"HADOOP_PROXY_USER", "HADOOP_TOKEN_FILE_LOCATION"} {
+		if v, ok := o.LookupEnv(name); ok && v != "" {
+			return nil, fmt.Errorf("%w: %s is set in the environment, and fsweep does not act for others", errRefused, name)
+		}
+	}
+	ns, err := o.Conf.Nameservice(o.Nameservice)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{opts: o, ns: ns}
+	if c.user, err = o.userName(); err != nil {
+		return nil, err
+	}
+	if c.auth, err = authenticationOf(o.Conf, c.user); err != nil {
+		return nil, err
+	}
+	if c.home, err = o.Conf.Get("dfs.user.home.dir.prefix"); err != nil {
+		return nil, err
+	} else if c.home == "" {
+		c.home = "/user"
+	}
+	if _, err := rand.Read(c.id[:]); err != nil {
+		return nil, err
+	}
+	for _, nn := range ns.NameNodes {
+		c.nodes = append(c.nodes, &node{NameNode: nn})
+	}
+	return c, nil
+}
+
+func (o *Options) fill() {
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = defaultCallTimeout
+	}
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
+	if o.TryTimeout <= 0 {
+		o.TryTimeout = defaultTryTimeout
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+}
+
+func (o *Options) userName() (string, error) {
+	if o.User != "" {
+		return o.User, nil
+	}
+	if v, ok := o.LookupEnv("HADOOP_USER_NAME"); ok && v != "" {
+		return v, nil
+	}
+	u, err := user.Current()
+	if err != nil {
+		return "", fmt.Errorf("name of the user: %w", err)
+	}
+	return u.Username, nil
+}
+
+func authenticationOf(conf *Conf, user string) (authentication, error) {
+	how, err := conf.Get("hadoop.security.authentication")
+	if err != nil {
+		return nil, err
+	}
+	switch how {
+	case "", "simple":
+		return simple{user}, nil
+	case "kerberos":
+		return nil, errors.New("hadoop.security.authentication is kerberos, which this version does not support")
+	}
+	return nil, fmt.Errorf("hadoop.security.authentication is %q, which is not supported", how)
+}
+
+// Nameservice gives the one that the client talks to.
+func (c *Client) Nameservice() Nameservice { return *c.ns }
+
+// User gives the name that NameNodes know the user by.
+func (c *Client) User() string { return c.user }
+
+// Close closes idle connections. Calls under way go on.
+func (c *Client) Close() {
+	for _, n := range c.nodes {
+		n.mu.Lock()
+		idle := n.idle
+		n.idle = nil
+		n.mu.Unlock()
+		for _, conn := range idle {
+			conn.close()
+		}
+	}
+}
+
+// newIDs gives ids that no other call has.
+func (c *Client) newIDs() (callIDs, error) {
+	n := c.nextID.Add(1)
+	if n > math.MaxInt32 {
+		return callIDs{}, errors.New("all ids of calls are used up; start again")
+	}
+	return callIDs{client: c.id, call: int32(n)}, nil
+}
+
+// bound gives a context that ends with the call's own time.
+func (c *Client) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.opts.CallTimeout)
+}
+
+// take gives an idle connection, the one used last, or a fresh one.
+func (c *Client) take(ctx context.Context, n *node) (conn *conn, fresh bool, err error) {
+	n.mu.Lock()
+	if k := len(n.idle); k > 0 {
+		conn := n.idle[k-1]
+		n.idle = n.idle[:k-1]
+		n.mu.Unlock()
+		return conn, false, nil
+	}
+	n.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, c.opts.TryTimeout)
+	defer cancel()
+	conn, err = connect(ctx, c.opts.Dial, n.NameNode, c.auth, c.id)
+	return conn, true, err
+}
+
+// give puts a connection back, or closes it.
+func (c *Client) give(n *node, conn *conn) {
+	if !conn.broken {
+		n.mu.Lock()
+		if len(n.idle) < maxIdle {
+			n.idle = append(n.idle, conn)
+			conn = nil
+		}
+		n.mu.Unlock()
+	}
+	if conn != nil {
+		conn.close()
+	}
+}
