@@ -20,7 +20,8 @@ type Inspector interface {
 
 	// Stat gives the status of one inode. Asked by id it gives that inode or
 	// ErrNotFound (a [*ReplacedError] if the id led elsewhere), and no name. Asked for
-	// the parent of an id, whatever holds that inode now.
+	// the parent of an id, whatever holds that inode now. A path below a file is
+	// ErrNotFound for a superuser, ErrNotDirectory for others.
 	Stat(ctx context.Context, ref Ref) (*Status, error)
 
 	// List gives entries of a directory in the NameNode's order, those behind after
@@ -44,10 +45,11 @@ type Inspector interface {
 	// Closed tells whether a file is not under construction.
 	Closed(ctx context.Context, file Ref) (bool, error)
 
-	// TrashRoot gives the trash that takes what is at a path: that of the user's home
-	// (/user/NAME/.Trash), of the encryption zone (ZONE/.Trash/NAME), or of the
-	// snapshottable directory that has one (DIR/.Trash/NAME, if the NameNode says so).
-	// The directory need not exist.
+	// TrashRoot gives the trash that takes what is at a path, as Hadoop's client finds it: that
+	// of the user's home (/user/NAME/.Trash), of the encryption zone that holds the parent
+	// (ZONE/.Trash/NAME), or of a snapshottable directory above (DIR/.Trash/NAME) if the NameNode
+	// has trash there and lists the directory for the user: an owner or superuser. The
+	// deeper one of both counts. The directory need not exist.
 	TrashRoot(ctx context.Context, path string) (*TrashRoot, error)
 
 	// EncryptionZone gives the root of the zone that holds a path, "" if there is none.
@@ -100,7 +102,7 @@ type Status struct {
 	ACL           bool // there are more permissions than Permission
 	Encrypted     bool // in an encryption zone: what DataNodes give is ciphertext
 	ErasureCoded  bool
-	Snapshottable bool
+	Snapshottable bool // also / says so. Hadoop 2 never does
 }
 
 // Page is a part of a directory.
@@ -164,7 +166,8 @@ type Reader interface {
 // Mover changes a cluster, in two ways only.
 type Mover interface {
 	// Mkdirs makes a directory and what is missing above it, each with the permission.
-	// One that exists stays as it is. Sent twice it does no harm, so lost answers are
+	// One that exists stays as it is; a file there is ErrExists, a file above
+	// ErrNotDirectory. Sent twice it does no harm, so lost answers are
 	// asked for again; ErrUnknown when that fails as well.
 	Mkdirs(ctx context.Context, path string, permission uint16) error
 

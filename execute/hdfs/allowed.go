@@ -53,6 +53,8 @@ func look(request proto.Message) (permitted, error) {
 		p.method = "isFileClosed"
 	case *hadoop.GetEZForPathRequestProto:
 		p.method = "getEZForPath"
+	case *hadoop.GetSnapshottableDirListingRequestProto:
+		p.method, p.limit = "getSnapshottableDirListing", largeAnswer
 	case *hadoop.GetServerDefaultsRequestProto:
 		p.method = "getServerDefaults"
 	case *hadoop.CheckAccessRequestProto:

@@ -22,52 +22,59 @@ func (c *Client) EncryptionZone(ctx context.Context, path string) (string, error
 	if err := c.query(ctx, &hadoop.GetEZForPathRequestProto{Src: proto.String(path)}, &a); err != nil {
 		return "", err
 	}
-	if a.Zone == nil {
-		return "", nil
-	}
-	return a.Zone.GetPath(), nil
+	return a.GetZone().GetPath(), nil
 }
 
-// TrashRoot implements [execute.Inspector].
+// TrashRoot implements [execute.Inspector], by the rules of Hadoop's own client: the zone is
+// that of the parent directory, snapshottable directories are those that the NameNode
+// lists for this user, and of both the deeper one counts.
 func (c *Client) TrashRoot(ctx context.Context, of string) (*execute.TrashRoot, error) {
-	zone, err := c.EncryptionZone(ctx, of)
-	if err != nil {
+	if err := checkPath(of); err != nil {
 		return nil, err
 	}
-	if zone != "" {
-		return &execute.TrashRoot{Path: path.Join(zone, trashName, c.user), Kind: execute.ZoneTrash}, nil
+	zone, err := c.EncryptionZone(ctx, path.Dir(of))
+	if err != nil {
+		return nil, err
 	}
 	defaults, err := c.Defaults(ctx)
 	if err != nil {
 		return nil, err
 	}
+	dir := ""
 	if defaults.SnapshotTrash {
-		dir, err := c.snapshottable(ctx, of)
-		if err != nil {
+		if dir, err = c.snapshottable(ctx, of); err != nil {
 			return nil, err
 		}
-		if dir != "" {
-			return &execute.TrashRoot{Path: path.Join(dir, trashName, c.user), Kind: execute.SnapshotTrash}, nil
-		}
+	}
+	switch {
+	case len(dir) > len(zone):
+		return &execute.TrashRoot{Path: path.Join(dir, trashName, c.user), Kind: execute.SnapshotTrash}, nil
+	case zone != "":
+		return &execute.TrashRoot{Path: path.Join(zone, trashName, c.user), Kind: execute.ZoneTrash}, nil
 	}
 	return &execute.TrashRoot{Path: path.Join(c.home, c.user, trashName), Kind: execute.HomeTrash}, nil
 }
 
-// snapshottable gives the snapshottable directory that holds a path or is it, "" if
-// there is none.
+// snapshottable gives the lowest snapshottable directory above a path, "" if there is none.
+// That / always says of itself that it is one does not count.
 func (c *Client) snapshottable(ctx context.Context, of string) (string, error) {
-	for dir := of; ; dir = path.Dir(dir) {
-		s, err := c.Stat(ctx, execute.At(dir))
-		if err != nil {
-			return "", err
-		}
-		if s.Snapshottable {
-			return dir, nil
-		}
-		if dir == rootPath {
-			return "", nil
+	var a hadoop.GetSnapshottableDirListingResponseProto
+	if err := c.query(ctx, &hadoop.GetSnapshottableDirListingRequestProto{}, &a); err != nil {
+		return "", err
+	}
+	found := ""
+	for _, s := range a.GetSnapshottableDirList().GetSnapshottableDirListing() {
+		dir := path.Join(rootPath, string(s.GetParentFullpath()), string(s.GetDirStatus().GetPath()))
+		if inside(of, dir) && len(dir) > len(found) {
+			found = dir
 		}
 	}
+	return found, nil
+}
+
+// inside tells whether a path lies below a directory.
+func inside(p, dir string) bool {
+	return p != dir && (dir == rootPath || strings.HasPrefix(p, dir+"/"))
 }
 
 // lastComponent gives the name of a path; that of / is empty.

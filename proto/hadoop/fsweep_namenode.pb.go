@@ -282,7 +282,7 @@ func (x *XAttrProto_XAttrNamespaceProto) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use XAttrProto_XAttrNamespaceProto.Descriptor instead.
 func (XAttrProto_XAttrNamespaceProto) EnumDescriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{23, 0}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27, 0}
 }
 
 type FsPermissionProto struct {
@@ -1505,6 +1505,199 @@ func (x *GetListingResponseProto) GetDirList() *DirectoryListingProto {
 	return nil
 }
 
+// Of an ordinary user only the directories that are the user's own.
+type SnapshottableDirectoryStatusProto struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	DirStatus      *HdfsFileStatusProto   `protobuf:"bytes,1,req,name=dirStatus" json:"dirStatus,omitempty"`
+	SnapshotQuota  *uint32                `protobuf:"varint,2,req,name=snapshot_quota,json=snapshotQuota" json:"snapshot_quota,omitempty"`
+	SnapshotNumber *uint32                `protobuf:"varint,3,req,name=snapshot_number,json=snapshotNumber" json:"snapshot_number,omitempty"`
+	ParentFullpath []byte                 `protobuf:"bytes,4,req,name=parent_fullpath,json=parentFullpath" json:"parent_fullpath,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *SnapshottableDirectoryStatusProto) Reset() {
+	*x = SnapshottableDirectoryStatusProto{}
+	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshottableDirectoryStatusProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshottableDirectoryStatusProto) ProtoMessage() {}
+
+func (x *SnapshottableDirectoryStatusProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshottableDirectoryStatusProto.ProtoReflect.Descriptor instead.
+func (*SnapshottableDirectoryStatusProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *SnapshottableDirectoryStatusProto) GetDirStatus() *HdfsFileStatusProto {
+	if x != nil {
+		return x.DirStatus
+	}
+	return nil
+}
+
+func (x *SnapshottableDirectoryStatusProto) GetSnapshotQuota() uint32 {
+	if x != nil && x.SnapshotQuota != nil {
+		return *x.SnapshotQuota
+	}
+	return 0
+}
+
+func (x *SnapshottableDirectoryStatusProto) GetSnapshotNumber() uint32 {
+	if x != nil && x.SnapshotNumber != nil {
+		return *x.SnapshotNumber
+	}
+	return 0
+}
+
+func (x *SnapshottableDirectoryStatusProto) GetParentFullpath() []byte {
+	if x != nil {
+		return x.ParentFullpath
+	}
+	return nil
+}
+
+type SnapshottableDirectoryListingProto struct {
+	state                   protoimpl.MessageState               `protogen:"open.v1"`
+	SnapshottableDirListing []*SnapshottableDirectoryStatusProto `protobuf:"bytes,1,rep,name=snapshottableDirListing" json:"snapshottableDirListing,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
+}
+
+func (x *SnapshottableDirectoryListingProto) Reset() {
+	*x = SnapshottableDirectoryListingProto{}
+	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshottableDirectoryListingProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshottableDirectoryListingProto) ProtoMessage() {}
+
+func (x *SnapshottableDirectoryListingProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshottableDirectoryListingProto.ProtoReflect.Descriptor instead.
+func (*SnapshottableDirectoryListingProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SnapshottableDirectoryListingProto) GetSnapshottableDirListing() []*SnapshottableDirectoryStatusProto {
+	if x != nil {
+		return x.SnapshottableDirListing
+	}
+	return nil
+}
+
+type GetSnapshottableDirListingRequestProto struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSnapshottableDirListingRequestProto) Reset() {
+	*x = GetSnapshottableDirListingRequestProto{}
+	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSnapshottableDirListingRequestProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSnapshottableDirListingRequestProto) ProtoMessage() {}
+
+func (x *GetSnapshottableDirListingRequestProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSnapshottableDirListingRequestProto.ProtoReflect.Descriptor instead.
+func (*GetSnapshottableDirListingRequestProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{22}
+}
+
+type GetSnapshottableDirListingResponseProto struct {
+	state                protoimpl.MessageState              `protogen:"open.v1"`
+	SnapshottableDirList *SnapshottableDirectoryListingProto `protobuf:"bytes,1,opt,name=snapshottableDirList" json:"snapshottableDirList,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *GetSnapshottableDirListingResponseProto) Reset() {
+	*x = GetSnapshottableDirListingResponseProto{}
+	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSnapshottableDirListingResponseProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSnapshottableDirListingResponseProto) ProtoMessage() {}
+
+func (x *GetSnapshottableDirListingResponseProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSnapshottableDirListingResponseProto.ProtoReflect.Descriptor instead.
+func (*GetSnapshottableDirListingResponseProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GetSnapshottableDirListingResponseProto) GetSnapshottableDirList() *SnapshottableDirectoryListingProto {
+	if x != nil {
+		return x.SnapshottableDirList
+	}
+	return nil
+}
+
 type ContentSummaryProto struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Length         *uint64                `protobuf:"varint,1,req,name=length" json:"length,omitempty"`
@@ -1519,7 +1712,7 @@ type ContentSummaryProto struct {
 
 func (x *ContentSummaryProto) Reset() {
 	*x = ContentSummaryProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	mi := &file_fsweep_namenode_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1724,7 @@ func (x *ContentSummaryProto) String() string {
 func (*ContentSummaryProto) ProtoMessage() {}
 
 func (x *ContentSummaryProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	mi := &file_fsweep_namenode_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1737,7 @@ func (x *ContentSummaryProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentSummaryProto.ProtoReflect.Descriptor instead.
 func (*ContentSummaryProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{20}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ContentSummaryProto) GetLength() uint64 {
@@ -1598,7 +1791,7 @@ type GetContentSummaryRequestProto struct {
 
 func (x *GetContentSummaryRequestProto) Reset() {
 	*x = GetContentSummaryRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	mi := &file_fsweep_namenode_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1803,7 @@ func (x *GetContentSummaryRequestProto) String() string {
 func (*GetContentSummaryRequestProto) ProtoMessage() {}
 
 func (x *GetContentSummaryRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	mi := &file_fsweep_namenode_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1816,7 @@ func (x *GetContentSummaryRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContentSummaryRequestProto.ProtoReflect.Descriptor instead.
 func (*GetContentSummaryRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{21}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetContentSummaryRequestProto) GetPath() string {
@@ -1642,7 +1835,7 @@ type GetContentSummaryResponseProto struct {
 
 func (x *GetContentSummaryResponseProto) Reset() {
 	*x = GetContentSummaryResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	mi := &file_fsweep_namenode_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1847,7 @@ func (x *GetContentSummaryResponseProto) String() string {
 func (*GetContentSummaryResponseProto) ProtoMessage() {}
 
 func (x *GetContentSummaryResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	mi := &file_fsweep_namenode_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1860,7 @@ func (x *GetContentSummaryResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContentSummaryResponseProto.ProtoReflect.Descriptor instead.
 func (*GetContentSummaryResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{22}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetContentSummaryResponseProto) GetSummary() *ContentSummaryProto {
@@ -1688,7 +1881,7 @@ type XAttrProto struct {
 
 func (x *XAttrProto) Reset() {
 	*x = XAttrProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	mi := &file_fsweep_namenode_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1893,7 @@ func (x *XAttrProto) String() string {
 func (*XAttrProto) ProtoMessage() {}
 
 func (x *XAttrProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	mi := &file_fsweep_namenode_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1713,7 +1906,7 @@ func (x *XAttrProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use XAttrProto.ProtoReflect.Descriptor instead.
 func (*XAttrProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{23}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *XAttrProto) GetNamespace() XAttrProto_XAttrNamespaceProto {
@@ -1747,7 +1940,7 @@ type GetXAttrsRequestProto struct {
 
 func (x *GetXAttrsRequestProto) Reset() {
 	*x = GetXAttrsRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[24]
+	mi := &file_fsweep_namenode_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +1952,7 @@ func (x *GetXAttrsRequestProto) String() string {
 func (*GetXAttrsRequestProto) ProtoMessage() {}
 
 func (x *GetXAttrsRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[24]
+	mi := &file_fsweep_namenode_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +1965,7 @@ func (x *GetXAttrsRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetXAttrsRequestProto.ProtoReflect.Descriptor instead.
 func (*GetXAttrsRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{24}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetXAttrsRequestProto) GetSrc() string {
@@ -1798,7 +1991,7 @@ type GetXAttrsResponseProto struct {
 
 func (x *GetXAttrsResponseProto) Reset() {
 	*x = GetXAttrsResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[25]
+	mi := &file_fsweep_namenode_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +2003,7 @@ func (x *GetXAttrsResponseProto) String() string {
 func (*GetXAttrsResponseProto) ProtoMessage() {}
 
 func (x *GetXAttrsResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[25]
+	mi := &file_fsweep_namenode_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +2016,7 @@ func (x *GetXAttrsResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetXAttrsResponseProto.ProtoReflect.Descriptor instead.
 func (*GetXAttrsResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{25}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetXAttrsResponseProto) GetXAttrs() []*XAttrProto {
@@ -1842,7 +2035,7 @@ type IsFileClosedRequestProto struct {
 
 func (x *IsFileClosedRequestProto) Reset() {
 	*x = IsFileClosedRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[26]
+	mi := &file_fsweep_namenode_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1854,7 +2047,7 @@ func (x *IsFileClosedRequestProto) String() string {
 func (*IsFileClosedRequestProto) ProtoMessage() {}
 
 func (x *IsFileClosedRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[26]
+	mi := &file_fsweep_namenode_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1867,7 +2060,7 @@ func (x *IsFileClosedRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsFileClosedRequestProto.ProtoReflect.Descriptor instead.
 func (*IsFileClosedRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{26}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *IsFileClosedRequestProto) GetSrc() string {
@@ -1886,7 +2079,7 @@ type IsFileClosedResponseProto struct {
 
 func (x *IsFileClosedResponseProto) Reset() {
 	*x = IsFileClosedResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[27]
+	mi := &file_fsweep_namenode_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1898,7 +2091,7 @@ func (x *IsFileClosedResponseProto) String() string {
 func (*IsFileClosedResponseProto) ProtoMessage() {}
 
 func (x *IsFileClosedResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[27]
+	mi := &file_fsweep_namenode_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1911,7 +2104,7 @@ func (x *IsFileClosedResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsFileClosedResponseProto.ProtoReflect.Descriptor instead.
 func (*IsFileClosedResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *IsFileClosedResponseProto) GetResult() bool {
@@ -1931,7 +2124,7 @@ type EncryptionZoneProto struct {
 
 func (x *EncryptionZoneProto) Reset() {
 	*x = EncryptionZoneProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[28]
+	mi := &file_fsweep_namenode_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2136,7 @@ func (x *EncryptionZoneProto) String() string {
 func (*EncryptionZoneProto) ProtoMessage() {}
 
 func (x *EncryptionZoneProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[28]
+	mi := &file_fsweep_namenode_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2149,7 @@ func (x *EncryptionZoneProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EncryptionZoneProto.ProtoReflect.Descriptor instead.
 func (*EncryptionZoneProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{28}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EncryptionZoneProto) GetId() int64 {
@@ -1982,7 +2175,7 @@ type GetEZForPathRequestProto struct {
 
 func (x *GetEZForPathRequestProto) Reset() {
 	*x = GetEZForPathRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[29]
+	mi := &file_fsweep_namenode_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1994,7 +2187,7 @@ func (x *GetEZForPathRequestProto) String() string {
 func (*GetEZForPathRequestProto) ProtoMessage() {}
 
 func (x *GetEZForPathRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[29]
+	mi := &file_fsweep_namenode_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2007,7 +2200,7 @@ func (x *GetEZForPathRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEZForPathRequestProto.ProtoReflect.Descriptor instead.
 func (*GetEZForPathRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{29}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetEZForPathRequestProto) GetSrc() string {
@@ -2026,7 +2219,7 @@ type GetEZForPathResponseProto struct {
 
 func (x *GetEZForPathResponseProto) Reset() {
 	*x = GetEZForPathResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[30]
+	mi := &file_fsweep_namenode_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +2231,7 @@ func (x *GetEZForPathResponseProto) String() string {
 func (*GetEZForPathResponseProto) ProtoMessage() {}
 
 func (x *GetEZForPathResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[30]
+	mi := &file_fsweep_namenode_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +2244,7 @@ func (x *GetEZForPathResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEZForPathResponseProto.ProtoReflect.Descriptor instead.
 func (*GetEZForPathResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{30}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetEZForPathResponseProto) GetZone() *EncryptionZoneProto {
@@ -2071,7 +2264,7 @@ type CheckAccessRequestProto struct {
 
 func (x *CheckAccessRequestProto) Reset() {
 	*x = CheckAccessRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[31]
+	mi := &file_fsweep_namenode_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2276,7 @@ func (x *CheckAccessRequestProto) String() string {
 func (*CheckAccessRequestProto) ProtoMessage() {}
 
 func (x *CheckAccessRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[31]
+	mi := &file_fsweep_namenode_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2289,7 @@ func (x *CheckAccessRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckAccessRequestProto.ProtoReflect.Descriptor instead.
 func (*CheckAccessRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{31}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CheckAccessRequestProto) GetPath() string {
@@ -2121,7 +2314,7 @@ type CheckAccessResponseProto struct {
 
 func (x *CheckAccessResponseProto) Reset() {
 	*x = CheckAccessResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[32]
+	mi := &file_fsweep_namenode_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2326,7 @@ func (x *CheckAccessResponseProto) String() string {
 func (*CheckAccessResponseProto) ProtoMessage() {}
 
 func (x *CheckAccessResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[32]
+	mi := &file_fsweep_namenode_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2339,7 @@ func (x *CheckAccessResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckAccessResponseProto.ProtoReflect.Descriptor instead.
 func (*CheckAccessResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{32}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{36}
 }
 
 // Asked only to tell a NameNode from a Router, which refuses it. The key that a NameNode with
@@ -2159,7 +2352,7 @@ type GetDataEncryptionKeyRequestProto struct {
 
 func (x *GetDataEncryptionKeyRequestProto) Reset() {
 	*x = GetDataEncryptionKeyRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[33]
+	mi := &file_fsweep_namenode_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +2364,7 @@ func (x *GetDataEncryptionKeyRequestProto) String() string {
 func (*GetDataEncryptionKeyRequestProto) ProtoMessage() {}
 
 func (x *GetDataEncryptionKeyRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[33]
+	mi := &file_fsweep_namenode_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +2377,7 @@ func (x *GetDataEncryptionKeyRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDataEncryptionKeyRequestProto.ProtoReflect.Descriptor instead.
 func (*GetDataEncryptionKeyRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{33}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{37}
 }
 
 type GetDataEncryptionKeyResponseProto struct {
@@ -2195,7 +2388,7 @@ type GetDataEncryptionKeyResponseProto struct {
 
 func (x *GetDataEncryptionKeyResponseProto) Reset() {
 	*x = GetDataEncryptionKeyResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[34]
+	mi := &file_fsweep_namenode_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2207,7 +2400,7 @@ func (x *GetDataEncryptionKeyResponseProto) String() string {
 func (*GetDataEncryptionKeyResponseProto) ProtoMessage() {}
 
 func (x *GetDataEncryptionKeyResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[34]
+	mi := &file_fsweep_namenode_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2220,7 +2413,7 @@ func (x *GetDataEncryptionKeyResponseProto) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetDataEncryptionKeyResponseProto.ProtoReflect.Descriptor instead.
 func (*GetDataEncryptionKeyResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{34}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{38}
 }
 
 type MkdirsRequestProto struct {
@@ -2234,7 +2427,7 @@ type MkdirsRequestProto struct {
 
 func (x *MkdirsRequestProto) Reset() {
 	*x = MkdirsRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[35]
+	mi := &file_fsweep_namenode_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2246,7 +2439,7 @@ func (x *MkdirsRequestProto) String() string {
 func (*MkdirsRequestProto) ProtoMessage() {}
 
 func (x *MkdirsRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[35]
+	mi := &file_fsweep_namenode_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2259,7 +2452,7 @@ func (x *MkdirsRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MkdirsRequestProto.ProtoReflect.Descriptor instead.
 func (*MkdirsRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{35}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MkdirsRequestProto) GetSrc() string {
@@ -2292,7 +2485,7 @@ type MkdirsResponseProto struct {
 
 func (x *MkdirsResponseProto) Reset() {
 	*x = MkdirsResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[36]
+	mi := &file_fsweep_namenode_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2304,7 +2497,7 @@ func (x *MkdirsResponseProto) String() string {
 func (*MkdirsResponseProto) ProtoMessage() {}
 
 func (x *MkdirsResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[36]
+	mi := &file_fsweep_namenode_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2317,7 +2510,7 @@ func (x *MkdirsResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MkdirsResponseProto.ProtoReflect.Descriptor instead.
 func (*MkdirsResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{36}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MkdirsResponseProto) GetResult() bool {
@@ -2339,7 +2532,7 @@ type Rename2RequestProto struct {
 
 func (x *Rename2RequestProto) Reset() {
 	*x = Rename2RequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[37]
+	mi := &file_fsweep_namenode_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2544,7 @@ func (x *Rename2RequestProto) String() string {
 func (*Rename2RequestProto) ProtoMessage() {}
 
 func (x *Rename2RequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[37]
+	mi := &file_fsweep_namenode_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2557,7 @@ func (x *Rename2RequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rename2RequestProto.ProtoReflect.Descriptor instead.
 func (*Rename2RequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{37}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Rename2RequestProto) GetSrc() string {
@@ -2403,7 +2596,7 @@ type Rename2ResponseProto struct {
 
 func (x *Rename2ResponseProto) Reset() {
 	*x = Rename2ResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[38]
+	mi := &file_fsweep_namenode_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2415,7 +2608,7 @@ func (x *Rename2ResponseProto) String() string {
 func (*Rename2ResponseProto) ProtoMessage() {}
 
 func (x *Rename2ResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[38]
+	mi := &file_fsweep_namenode_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2428,7 +2621,7 @@ func (x *Rename2ResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rename2ResponseProto.ProtoReflect.Descriptor instead.
 func (*Rename2ResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{38}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{42}
 }
 
 var File_fsweep_namenode_proto protoreflect.FileDescriptor
@@ -2528,7 +2721,17 @@ const file_fsweep_namenode_proto_rawDesc = "" +
 	"startAfter\x12\"\n" +
 	"\fneedLocation\x18\x03 \x02(\bR\fneedLocation\"b\n" +
 	"\x17GetListingResponseProto\x12G\n" +
-	"\adirList\x18\x01 \x01(\v2-.fsweep.hadoop.namenode.DirectoryListingProtoR\adirList\"\xcf\x01\n" +
+	"\adirList\x18\x01 \x01(\v2-.fsweep.hadoop.namenode.DirectoryListingProtoR\adirList\"\xe7\x01\n" +
+	"!SnapshottableDirectoryStatusProto\x12I\n" +
+	"\tdirStatus\x18\x01 \x02(\v2+.fsweep.hadoop.namenode.HdfsFileStatusProtoR\tdirStatus\x12%\n" +
+	"\x0esnapshot_quota\x18\x02 \x02(\rR\rsnapshotQuota\x12'\n" +
+	"\x0fsnapshot_number\x18\x03 \x02(\rR\x0esnapshotNumber\x12'\n" +
+	"\x0fparent_fullpath\x18\x04 \x02(\fR\x0eparentFullpath\"\x99\x01\n" +
+	"\"SnapshottableDirectoryListingProto\x12s\n" +
+	"\x17snapshottableDirListing\x18\x01 \x03(\v29.fsweep.hadoop.namenode.SnapshottableDirectoryStatusProtoR\x17snapshottableDirListing\"(\n" +
+	"&GetSnapshottableDirListingRequestProto\"\x99\x01\n" +
+	"'GetSnapshottableDirListingResponseProto\x12n\n" +
+	"\x14snapshottableDirList\x18\x01 \x01(\v2:.fsweep.hadoop.namenode.SnapshottableDirectoryListingProtoR\x14snapshottableDirList\"\xcf\x01\n" +
 	"\x13ContentSummaryProto\x12\x16\n" +
 	"\x06length\x18\x01 \x02(\x04R\x06length\x12\x1c\n" +
 	"\tfileCount\x18\x02 \x02(\x04R\tfileCount\x12&\n" +
@@ -2617,51 +2820,55 @@ func file_fsweep_namenode_proto_rawDescGZIP() []byte {
 }
 
 var file_fsweep_namenode_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_fsweep_namenode_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_fsweep_namenode_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_fsweep_namenode_proto_goTypes = []any{
-	(SafeModeActionProto)(0),                  // 0: fsweep.hadoop.namenode.SafeModeActionProto
-	(FsActionProto)(0),                        // 1: fsweep.hadoop.namenode.FsActionProto
-	(HdfsFileStatusProto_FileType)(0),         // 2: fsweep.hadoop.namenode.HdfsFileStatusProto.FileType
-	(XAttrProto_XAttrNamespaceProto)(0),       // 3: fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
-	(*FsPermissionProto)(nil),                 // 4: fsweep.hadoop.namenode.FsPermissionProto
-	(*MsyncRequestProto)(nil),                 // 5: fsweep.hadoop.namenode.MsyncRequestProto
-	(*MsyncResponseProto)(nil),                // 6: fsweep.hadoop.namenode.MsyncResponseProto
-	(*FsServerDefaultsProto)(nil),             // 7: fsweep.hadoop.namenode.FsServerDefaultsProto
-	(*GetServerDefaultsRequestProto)(nil),     // 8: fsweep.hadoop.namenode.GetServerDefaultsRequestProto
-	(*GetServerDefaultsResponseProto)(nil),    // 9: fsweep.hadoop.namenode.GetServerDefaultsResponseProto
-	(*SetSafeModeRequestProto)(nil),           // 10: fsweep.hadoop.namenode.SetSafeModeRequestProto
-	(*SetSafeModeResponseProto)(nil),          // 11: fsweep.hadoop.namenode.SetSafeModeResponseProto
-	(*ErasureCodingPolicyProto)(nil),          // 12: fsweep.hadoop.namenode.ErasureCodingPolicyProto
-	(*FileEncryptionInfoProto)(nil),           // 13: fsweep.hadoop.namenode.FileEncryptionInfoProto
-	(*DatanodeIDProto)(nil),                   // 14: fsweep.hadoop.namenode.DatanodeIDProto
-	(*DatanodeInfoProto)(nil),                 // 15: fsweep.hadoop.namenode.DatanodeInfoProto
-	(*LocatedBlockProto)(nil),                 // 16: fsweep.hadoop.namenode.LocatedBlockProto
-	(*LocatedBlocksProto)(nil),                // 17: fsweep.hadoop.namenode.LocatedBlocksProto
-	(*HdfsFileStatusProto)(nil),               // 18: fsweep.hadoop.namenode.HdfsFileStatusProto
-	(*GetFileLinkInfoRequestProto)(nil),       // 19: fsweep.hadoop.namenode.GetFileLinkInfoRequestProto
-	(*GetFileLinkInfoResponseProto)(nil),      // 20: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto
-	(*DirectoryListingProto)(nil),             // 21: fsweep.hadoop.namenode.DirectoryListingProto
-	(*GetListingRequestProto)(nil),            // 22: fsweep.hadoop.namenode.GetListingRequestProto
-	(*GetListingResponseProto)(nil),           // 23: fsweep.hadoop.namenode.GetListingResponseProto
-	(*ContentSummaryProto)(nil),               // 24: fsweep.hadoop.namenode.ContentSummaryProto
-	(*GetContentSummaryRequestProto)(nil),     // 25: fsweep.hadoop.namenode.GetContentSummaryRequestProto
-	(*GetContentSummaryResponseProto)(nil),    // 26: fsweep.hadoop.namenode.GetContentSummaryResponseProto
-	(*XAttrProto)(nil),                        // 27: fsweep.hadoop.namenode.XAttrProto
-	(*GetXAttrsRequestProto)(nil),             // 28: fsweep.hadoop.namenode.GetXAttrsRequestProto
-	(*GetXAttrsResponseProto)(nil),            // 29: fsweep.hadoop.namenode.GetXAttrsResponseProto
-	(*IsFileClosedRequestProto)(nil),          // 30: fsweep.hadoop.namenode.IsFileClosedRequestProto
-	(*IsFileClosedResponseProto)(nil),         // 31: fsweep.hadoop.namenode.IsFileClosedResponseProto
-	(*EncryptionZoneProto)(nil),               // 32: fsweep.hadoop.namenode.EncryptionZoneProto
-	(*GetEZForPathRequestProto)(nil),          // 33: fsweep.hadoop.namenode.GetEZForPathRequestProto
-	(*GetEZForPathResponseProto)(nil),         // 34: fsweep.hadoop.namenode.GetEZForPathResponseProto
-	(*CheckAccessRequestProto)(nil),           // 35: fsweep.hadoop.namenode.CheckAccessRequestProto
-	(*CheckAccessResponseProto)(nil),          // 36: fsweep.hadoop.namenode.CheckAccessResponseProto
-	(*GetDataEncryptionKeyRequestProto)(nil),  // 37: fsweep.hadoop.namenode.GetDataEncryptionKeyRequestProto
-	(*GetDataEncryptionKeyResponseProto)(nil), // 38: fsweep.hadoop.namenode.GetDataEncryptionKeyResponseProto
-	(*MkdirsRequestProto)(nil),                // 39: fsweep.hadoop.namenode.MkdirsRequestProto
-	(*MkdirsResponseProto)(nil),               // 40: fsweep.hadoop.namenode.MkdirsResponseProto
-	(*Rename2RequestProto)(nil),               // 41: fsweep.hadoop.namenode.Rename2RequestProto
-	(*Rename2ResponseProto)(nil),              // 42: fsweep.hadoop.namenode.Rename2ResponseProto
+	(SafeModeActionProto)(0),                        // 0: fsweep.hadoop.namenode.SafeModeActionProto
+	(FsActionProto)(0),                              // 1: fsweep.hadoop.namenode.FsActionProto
+	(HdfsFileStatusProto_FileType)(0),               // 2: fsweep.hadoop.namenode.HdfsFileStatusProto.FileType
+	(XAttrProto_XAttrNamespaceProto)(0),             // 3: fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
+	(*FsPermissionProto)(nil),                       // 4: fsweep.hadoop.namenode.FsPermissionProto
+	(*MsyncRequestProto)(nil),                       // 5: fsweep.hadoop.namenode.MsyncRequestProto
+	(*MsyncResponseProto)(nil),                      // 6: fsweep.hadoop.namenode.MsyncResponseProto
+	(*FsServerDefaultsProto)(nil),                   // 7: fsweep.hadoop.namenode.FsServerDefaultsProto
+	(*GetServerDefaultsRequestProto)(nil),           // 8: fsweep.hadoop.namenode.GetServerDefaultsRequestProto
+	(*GetServerDefaultsResponseProto)(nil),          // 9: fsweep.hadoop.namenode.GetServerDefaultsResponseProto
+	(*SetSafeModeRequestProto)(nil),                 // 10: fsweep.hadoop.namenode.SetSafeModeRequestProto
+	(*SetSafeModeResponseProto)(nil),                // 11: fsweep.hadoop.namenode.SetSafeModeResponseProto
+	(*ErasureCodingPolicyProto)(nil),                // 12: fsweep.hadoop.namenode.ErasureCodingPolicyProto
+	(*FileEncryptionInfoProto)(nil),                 // 13: fsweep.hadoop.namenode.FileEncryptionInfoProto
+	(*DatanodeIDProto)(nil),                         // 14: fsweep.hadoop.namenode.DatanodeIDProto
+	(*DatanodeInfoProto)(nil),                       // 15: fsweep.hadoop.namenode.DatanodeInfoProto
+	(*LocatedBlockProto)(nil),                       // 16: fsweep.hadoop.namenode.LocatedBlockProto
+	(*LocatedBlocksProto)(nil),                      // 17: fsweep.hadoop.namenode.LocatedBlocksProto
+	(*HdfsFileStatusProto)(nil),                     // 18: fsweep.hadoop.namenode.HdfsFileStatusProto
+	(*GetFileLinkInfoRequestProto)(nil),             // 19: fsweep.hadoop.namenode.GetFileLinkInfoRequestProto
+	(*GetFileLinkInfoResponseProto)(nil),            // 20: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto
+	(*DirectoryListingProto)(nil),                   // 21: fsweep.hadoop.namenode.DirectoryListingProto
+	(*GetListingRequestProto)(nil),                  // 22: fsweep.hadoop.namenode.GetListingRequestProto
+	(*GetListingResponseProto)(nil),                 // 23: fsweep.hadoop.namenode.GetListingResponseProto
+	(*SnapshottableDirectoryStatusProto)(nil),       // 24: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
+	(*SnapshottableDirectoryListingProto)(nil),      // 25: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
+	(*GetSnapshottableDirListingRequestProto)(nil),  // 26: fsweep.hadoop.namenode.GetSnapshottableDirListingRequestProto
+	(*GetSnapshottableDirListingResponseProto)(nil), // 27: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto
+	(*ContentSummaryProto)(nil),                     // 28: fsweep.hadoop.namenode.ContentSummaryProto
+	(*GetContentSummaryRequestProto)(nil),           // 29: fsweep.hadoop.namenode.GetContentSummaryRequestProto
+	(*GetContentSummaryResponseProto)(nil),          // 30: fsweep.hadoop.namenode.GetContentSummaryResponseProto
+	(*XAttrProto)(nil),                              // 31: fsweep.hadoop.namenode.XAttrProto
+	(*GetXAttrsRequestProto)(nil),                   // 32: fsweep.hadoop.namenode.GetXAttrsRequestProto
+	(*GetXAttrsResponseProto)(nil),                  // 33: fsweep.hadoop.namenode.GetXAttrsResponseProto
+	(*IsFileClosedRequestProto)(nil),                // 34: fsweep.hadoop.namenode.IsFileClosedRequestProto
+	(*IsFileClosedResponseProto)(nil),               // 35: fsweep.hadoop.namenode.IsFileClosedResponseProto
+	(*EncryptionZoneProto)(nil),                     // 36: fsweep.hadoop.namenode.EncryptionZoneProto
+	(*GetEZForPathRequestProto)(nil),                // 37: fsweep.hadoop.namenode.GetEZForPathRequestProto
+	(*GetEZForPathResponseProto)(nil),               // 38: fsweep.hadoop.namenode.GetEZForPathResponseProto
+	(*CheckAccessRequestProto)(nil),                 // 39: fsweep.hadoop.namenode.CheckAccessRequestProto
+	(*CheckAccessResponseProto)(nil),                // 40: fsweep.hadoop.namenode.CheckAccessResponseProto
+	(*GetDataEncryptionKeyRequestProto)(nil),        // 41: fsweep.hadoop.namenode.GetDataEncryptionKeyRequestProto
+	(*GetDataEncryptionKeyResponseProto)(nil),       // 42: fsweep.hadoop.namenode.GetDataEncryptionKeyResponseProto
+	(*MkdirsRequestProto)(nil),                      // 43: fsweep.hadoop.namenode.MkdirsRequestProto
+	(*MkdirsResponseProto)(nil),                     // 44: fsweep.hadoop.namenode.MkdirsResponseProto
+	(*Rename2RequestProto)(nil),                     // 45: fsweep.hadoop.namenode.Rename2RequestProto
+	(*Rename2ResponseProto)(nil),                    // 46: fsweep.hadoop.namenode.Rename2ResponseProto
 }
 var file_fsweep_namenode_proto_depIdxs = []int32{
 	7,  // 0: fsweep.hadoop.namenode.GetServerDefaultsResponseProto.serverDefaults:type_name -> fsweep.hadoop.namenode.FsServerDefaultsProto
@@ -2678,18 +2885,21 @@ var file_fsweep_namenode_proto_depIdxs = []int32{
 	18, // 11: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto.fs:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
 	18, // 12: fsweep.hadoop.namenode.DirectoryListingProto.partialListing:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
 	21, // 13: fsweep.hadoop.namenode.GetListingResponseProto.dirList:type_name -> fsweep.hadoop.namenode.DirectoryListingProto
-	24, // 14: fsweep.hadoop.namenode.GetContentSummaryResponseProto.summary:type_name -> fsweep.hadoop.namenode.ContentSummaryProto
-	3,  // 15: fsweep.hadoop.namenode.XAttrProto.namespace:type_name -> fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
-	27, // 16: fsweep.hadoop.namenode.GetXAttrsRequestProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
-	27, // 17: fsweep.hadoop.namenode.GetXAttrsResponseProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
-	32, // 18: fsweep.hadoop.namenode.GetEZForPathResponseProto.zone:type_name -> fsweep.hadoop.namenode.EncryptionZoneProto
-	1,  // 19: fsweep.hadoop.namenode.CheckAccessRequestProto.mode:type_name -> fsweep.hadoop.namenode.FsActionProto
-	4,  // 20: fsweep.hadoop.namenode.MkdirsRequestProto.masked:type_name -> fsweep.hadoop.namenode.FsPermissionProto
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	18, // 14: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto.dirStatus:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
+	24, // 15: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto.snapshottableDirListing:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
+	25, // 16: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto.snapshottableDirList:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
+	28, // 17: fsweep.hadoop.namenode.GetContentSummaryResponseProto.summary:type_name -> fsweep.hadoop.namenode.ContentSummaryProto
+	3,  // 18: fsweep.hadoop.namenode.XAttrProto.namespace:type_name -> fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
+	31, // 19: fsweep.hadoop.namenode.GetXAttrsRequestProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
+	31, // 20: fsweep.hadoop.namenode.GetXAttrsResponseProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
+	36, // 21: fsweep.hadoop.namenode.GetEZForPathResponseProto.zone:type_name -> fsweep.hadoop.namenode.EncryptionZoneProto
+	1,  // 22: fsweep.hadoop.namenode.CheckAccessRequestProto.mode:type_name -> fsweep.hadoop.namenode.FsActionProto
+	4,  // 23: fsweep.hadoop.namenode.MkdirsRequestProto.masked:type_name -> fsweep.hadoop.namenode.FsPermissionProto
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_fsweep_namenode_proto_init() }
@@ -2703,7 +2913,7 @@ func file_fsweep_namenode_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fsweep_namenode_proto_rawDesc), len(file_fsweep_namenode_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   39,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
