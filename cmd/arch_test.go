@@ -75,6 +75,7 @@ var rules = map[string]rule{
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
 	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: []string{protobuf}},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
+	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
 	"cmd/internal/cli":             {forbid: program},
 	"cmd/fsweep": {
 		own: []string{

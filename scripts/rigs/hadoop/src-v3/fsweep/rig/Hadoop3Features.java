@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.AddErasureCodingPolicyResponse;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
@@ -106,6 +107,13 @@ final class Hadoop3Features implements Hadoop3 {
         .blockSize(CELL)
         .ecPolicyName(policy)
         .build();
+  }
+
+  @Override
+  public FSDataOutputStream createStriped(DistributedFileSystem fs, String p, String policy)
+      throws IOException {
+    fs.enableErasureCodingPolicy(policy);
+    return fs.createFile(path(p)).overwrite(true).ecPolicyName(policy).build();
   }
 
   @Override

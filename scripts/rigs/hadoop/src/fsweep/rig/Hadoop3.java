@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 
 /** What only Hadoop 3 has. The implementation is compiled for Hadoop 3 alone. */
@@ -33,6 +34,10 @@ interface Hadoop3 {
 
   /** A file of small blocks without a policy, whatever its directory's is. */
   FSDataOutputStream createReplicated(Namespace ns, String path, int replication)
+      throws IOException;
+
+  /** The same in a rig that serves: of a policy that it enables, with the default block size. */
+  FSDataOutputStream createStriped(DistributedFileSystem fs, String path, String policy)
       throws IOException;
 
   String erasureCodingPolicy(HdfsFileStatus s);

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FileUtil;
@@ -72,6 +73,9 @@ public final class Main {
         break;
       case "script":
         script(version, work, args);
+        break;
+      case "serve":
+        Serve.run(version, Arrays.asList(args).subList(2, args.length));
         break;
       case "view":
         for (int i = 2; i < args.length; i++) {
