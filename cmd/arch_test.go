@@ -76,6 +76,7 @@ var rules = map[string]rule{
 	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: []string{protobuf}},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
+	"execute/fakehdfs":             {own: []string{"execute", "execute/hdfstest"}, forbid: offline, modules: []string{}},
 	"cmd/internal/cli":             {forbid: program},
 	"cmd/fsweep": {
 		own: []string{

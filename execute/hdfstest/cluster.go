@@ -38,9 +38,10 @@ type Abilities struct {
 	Emptier         bool   // Admin.EmptyTrash
 }
 
-// Admin changes the cluster as its superuser. A method ends the test if it fails.
+// Admin changes the cluster as its superuser. A method ends the test if it fails. What
+// is missing above a new inode is made, as root's, with 0755.
 type Admin interface {
-	Mkdir(t testing.TB, path string, owner string, permission uint16) // and what is missing above, as root, 0755
+	Mkdir(t testing.TB, path string, owner string, permission uint16) // one that exists gets owner and permission
 	Put(t testing.TB, path string, owner string, content []byte)      // a closed file
 	PutErasureCoded(t testing.TB, path string, content []byte)        // RS-3-2-1024k or XOR-2-1-1024k; needs DataNodes for content
 	Open(t testing.TB, path string)                                   // a file that stays under construction
