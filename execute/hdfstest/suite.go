@@ -134,10 +134,12 @@ type scene struct {
 	admin   Admin
 	Ports   // of the owner
 	dir     string
+
+	contents map[string]string // what put has put
 }
 
 func newCase(t *testing.T, c Cluster, dir string) *scene {
-	s := &scene{TB: t, cluster: c, admin: c.Admin(), dir: dir}
+	s := &scene{TB: t, cluster: c, admin: c.Admin(), dir: dir, contents: make(map[string]string)}
 	s.admin.Mkdir(t, dir, owner, 0o755)
 	s.admin.Mkdir(t, "/user/"+owner, owner, 0o700)
 	s.Ports = c.As(t, owner)
@@ -167,6 +169,7 @@ func (s *scene) mkdirAs(rel, owner string, permission uint16) string {
 func (s *scene) put(rel, content string) string {
 	s.Helper()
 	s.admin.Put(s, s.at(rel), owner, []byte(content))
+	s.contents[s.at(rel)] = content
 	return s.at(rel)
 }
 
