@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"fsweep/execute"
 )
@@ -20,6 +24,7 @@ type Client struct {
 	number  int
 	id      [16]byte
 	calls   atomic.Int32
+	unsent  sync.Map     // call ids that NewCall gave and nothing used
 	active  atomic.Int32 // the NameNode that was ACTIVE last
 }
 
@@ -121,7 +126,18 @@ func (c *Client) defaults(ctx context.Context, port string) (execute.Defaults, e
 
 // Stat implements [execute.Inspector].
 func (c *Client) Stat(ctx context.Context, ref execute.Ref) (*execute.Status, error) {
-	return c.stat(ctx, "Stat", ref)
+	if err := checkRef(ref); err != nil {
+		return nil, err
+	}
+	st, err := c.stat(ctx, "Stat", ref)
+	if _, exact := ref.ID(); err == nil && !exact && ref.Named() != 0 {
+		// The parent is that of whatever stands at the inode's path.
+		_, err = c.stat(ctx, "Stat", execute.ByID(ref.Named()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
 }
 
 func (c *Client) stat(ctx context.Context, port string, ref execute.Ref) (*execute.Status, error) {
@@ -145,29 +161,26 @@ func (c *Client) stat(ctx context.Context, port string, ref execute.Ref) (*execu
 	return st, nil
 }
 
-// same makes sure that an id leads to its own inode, before something else is asked
-// whose answer carries no id.
-func (c *Client) same(ctx context.Context, port string, ref execute.Ref) error {
-	if _, ok := ref.ID(); !ok {
-		return nil
+// about asks something about ref, and then whether its id leads to its own inode: an
+// answer without an id may have been about another one.
+func (c *Client) about(ctx context.Context, port, call string, ref execute.Ref, effect func(*state, *caller) error) error {
+	if err := checkRef(ref); err != nil {
+		return err
 	}
-	_, err := c.stat(ctx, port, ref)
+	if err := c.ask(ctx, port, call, ref, effect); err != nil || ref.Named() == 0 {
+		return err
+	}
+	_, err := c.stat(ctx, port, execute.ByID(ref.Named()))
 	return err
 }
 
 // List implements [execute.Inspector].
 func (c *Client) List(ctx context.Context, dir execute.Ref, after []byte) (*execute.Page, error) {
-	st, err := c.stat(ctx, "List", dir)
-	if err != nil {
-		return nil, err
-	}
-	switch st.Kind {
-	case execute.File:
-		return nil, fmt.Errorf("%s: %w", dir, execute.ErrNotDirectory)
-	case execute.Directory, execute.Symlink: // NameNodes refuse symlinks themselves
+	if strings.Contains(string(after), "/") {
+		return nil, fmt.Errorf("name %q: %w", after, execute.ErrInvalid)
 	}
 	var page *execute.Page
-	err = c.ask(ctx, "List", "getListing", dir, func(s *state, who *caller) (err error) {
+	err := c.about(ctx, "List", "getListing", dir, func(s *state, who *caller) (err error) {
 		page, err = s.getListing(who, dir.Path(), after)
 		return err
 	})
@@ -184,6 +197,9 @@ func (c *Client) List(ctx context.Context, dir execute.Ref, after []byte) (*exec
 
 // Summary implements [execute.Inspector].
 func (c *Client) Summary(ctx context.Context, dir execute.Ref, limit int64) (*execute.Summary, error) {
+	if err := checkRef(dir); err != nil {
+		return nil, err
+	}
 	st, err := c.stat(ctx, "Summary", dir)
 	if err != nil {
 		return nil, err
@@ -192,7 +208,7 @@ func (c *Client) Summary(ctx context.Context, dir execute.Ref, limit int64) (*ex
 		return nil, fmt.Errorf("%s has %d entries: %w", dir, st.Children, execute.ErrBudget)
 	}
 	var sum *execute.Summary
-	err = c.ask(ctx, "Summary", "getContentSummary", dir, func(s *state, who *caller) (err error) {
+	err = c.about(ctx, "Summary", "getContentSummary", dir, func(s *state, who *caller) (err error) {
 		sum, err = s.getContentSummary(who, dir.Path())
 		return err
 	})
@@ -210,35 +226,32 @@ func (c *Client) Summary(ctx context.Context, dir execute.Ref, limit int64) (*ex
 
 // XAttrs implements [execute.Inspector].
 func (c *Client) XAttrs(ctx context.Context, ref execute.Ref) ([]execute.XAttr, error) {
-	if err := c.same(ctx, "XAttrs", ref); err != nil {
-		return nil, err
-	}
 	var all []execute.XAttr
-	err := c.ask(ctx, "XAttrs", "getXAttrs", ref, func(s *state, who *caller) (err error) {
+	err := c.about(ctx, "XAttrs", "getXAttrs", ref, func(s *state, who *caller) (err error) {
 		all, err = s.getXAttrs(who, ref.Path())
 		return err
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // Closed implements [execute.Inspector].
 func (c *Client) Closed(ctx context.Context, file execute.Ref) (bool, error) {
-	if err := c.same(ctx, "Closed", file); err != nil {
-		return false, err
-	}
 	return c.closed(ctx, "Closed", file)
 }
 
 func (c *Client) closed(ctx context.Context, port string, file execute.Ref) (bool, error) {
 	var closed bool
-	err := c.ask(ctx, port, "isFileClosed", file, func(s *state, who *caller) (err error) {
+	err := c.about(ctx, port, "isFileClosed", file, func(s *state, who *caller) (err error) {
 		closed, err = s.isFileClosed(who, file.Path())
 		return err
 	})
 	if errors.Is(err, errFalse) {
 		return false, nil
 	}
-	return closed, err
+	return closed && err == nil, err
 }
 
 // EncryptionZone implements [execute.Inspector].
@@ -247,6 +260,9 @@ func (c *Client) EncryptionZone(ctx context.Context, path string) (string, error
 }
 
 func (c *Client) zone(ctx context.Context, port, path string) (string, error) {
+	if err := checkPath(path); err != nil {
+		return "", err
+	}
 	var zone string
 	err := c.ask(ctx, port, "getEZForPath", execute.At(path), func(s *state, who *caller) (err error) {
 		zone, err = s.getEZForPath(who, path)
@@ -256,36 +272,76 @@ func (c *Client) zone(ctx context.Context, port, path string) (string, error) {
 }
 
 // TrashRoot implements [execute.Inspector].
-func (c *Client) TrashRoot(ctx context.Context, path string) (*execute.TrashRoot, error) {
-	if !strings.HasPrefix(path, "/") {
-		return nil, fmt.Errorf("%q is no absolute path", path)
-	}
-	dir := "/" + strings.Join(components(path)[:max(len(components(path))-1, 0)], "/")
-	zone, err := c.zone(ctx, "TrashRoot", dir)
-	if err != nil {
+func (c *Client) TrashRoot(ctx context.Context, of string) (*execute.TrashRoot, error) {
+	if err := checkPath(of); err != nil {
 		return nil, err
 	}
-	if zone != "" {
-		return &execute.TrashRoot{Path: strings.TrimSuffix(zone, "/") + "/.Trash/" + c.user, Kind: execute.ZoneTrash}, nil
+	zone, err := c.zone(ctx, "TrashRoot", path.Dir(of))
+	if err != nil {
+		return nil, err
 	}
 	d, err := c.defaults(ctx, "TrashRoot")
 	if err != nil {
 		return nil, err
 	}
-	home := &execute.TrashRoot{Path: "/user/" + c.user + "/.Trash", Kind: execute.HomeTrash}
-	if !d.SnapshotTrash {
-		return home, nil
-	}
-	for names := components(dir); ; names = names[:len(names)-1] {
-		at := "/" + strings.Join(names, "/")
-		st, err := c.stat(ctx, "TrashRoot", execute.At(at))
-		switch {
-		case err != nil && !errors.Is(err, execute.ErrNotFound) && !errors.Is(err, execute.ErrNotDirectory):
+	dir := ""
+	if d.SnapshotTrash {
+		if dir, err = c.snapshottable(ctx, of); err != nil {
 			return nil, err
-		case err == nil && st.Snapshottable:
-			return &execute.TrashRoot{Path: strings.TrimSuffix(at, "/") + "/.Trash/" + c.user, Kind: execute.SnapshotTrash}, nil
-		case len(names) == 0:
-			return home, nil
 		}
 	}
+	switch {
+	case len(dir) > len(zone):
+		return &execute.TrashRoot{Path: path.Join(dir, ".Trash", c.user), Kind: execute.SnapshotTrash}, nil
+	case zone != "":
+		return &execute.TrashRoot{Path: path.Join(zone, ".Trash", c.user), Kind: execute.ZoneTrash}, nil
+	}
+	return &execute.TrashRoot{Path: path.Join("/user", c.user, ".Trash"), Kind: execute.HomeTrash}, nil
+}
+
+// snapshottable gives the deepest snapshottable directory of the user's above a path.
+func (c *Client) snapshottable(ctx context.Context, of string) (string, error) {
+	found := ""
+	err := c.ask(ctx, "TrashRoot", "getSnapshottableDirListing", nowhere, func(s *state, who *caller) error {
+		for _, dir := range s.getSnapshottableDirListing(who) {
+			if strings.HasPrefix(of, strings.TrimSuffix(dir, "/")+"/") && len(dir) > len(found) {
+				found = dir
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// checkPath refuses what no NameNode should be asked for by name.
+func checkPath(path string) error {
+	valid := strings.HasPrefix(path, "/") && utf8.ValidString(path) && !strings.Contains(path, "\x00")
+	if valid && path != "/" {
+		for name := range strings.SplitSeq(path[1:], "/") {
+			valid = valid && name != "" && name != "." && name != ".."
+		}
+	}
+	if !valid {
+		return fmt.Errorf("path %q: %w", path, execute.ErrInvalid)
+	}
+	return nil
+}
+
+func checkRef(ref execute.Ref) error {
+	if ref.Named() != 0 {
+		return nil
+	}
+	return checkPath(ref.Path())
+}
+
+// checkTarget refuses paths to which nothing may be made or moved.
+func checkTarget(path string) error {
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	names := components(path)
+	if len(names) == 0 || names[0] == ".reserved" || slices.Contains(names, snapshotDir) {
+		return fmt.Errorf("target %q: %w", path, execute.ErrInvalid)
+	}
+	return nil
 }

@@ -24,7 +24,7 @@ func (c cluster) Can() hdfstest.Abilities {
 	o := c.fs.state.opts
 	return hdfstest.Abilities{
 		Version: o.Version, HA: o.HA, DataNodes: true, ErasureCoding: !o.before(3, 0), EncryptionZones: true,
-		SnapshotTrash: c.fs.state.snapshotTrash(), Emptier: true,
+		SnapshotTrash: c.fs.state.snapshotTrash(),
 	}
 }
 

@@ -41,7 +41,6 @@ type FS struct {
 	clients int
 	log     []Op
 	ops     int
-	spell   uint64 // makes the client ids of different clones differ
 }
 
 // process is what dies in a crash: all clients made since the last one.
@@ -85,7 +84,7 @@ func (f *FS) Clone() *FS {
 	s.groups = maps.Clone(s.groups)
 	s.retries = maps.Clone(s.retries)
 	s.protected = slices.Clone(s.protected)
-	return &FS{process: new(process), state: &s, clients: f.clients, spell: f.spell + 1}
+	return &FS{process: new(process), state: &s, clients: f.clients}
 }
 
 // Client gives ports of a new client, which acts as a user. The user "root" is the
@@ -95,8 +94,7 @@ func (f *FS) Client(user string) *Client {
 	defer f.mu.Unlock()
 	f.clients++
 	c := &Client{fs: f, user: user, process: f.process, number: f.clients}
-	binary.BigEndian.PutUint64(c.id[:8], f.spell)
-	binary.BigEndian.PutUint64(c.id[8:], uint64(f.clients))
+	binary.BigEndian.PutUint64(c.id[8:], uint64(f.clients)) // no other client of this state ever has it
 	return c
 }
 

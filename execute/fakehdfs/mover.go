@@ -9,6 +9,9 @@ import (
 
 // Mkdirs implements [execute.Mover].
 func (c *Client) Mkdirs(ctx context.Context, path string, permission uint16) error {
+	if err := checkTarget(path); err != nil {
+		return err
+	}
 	op := Op{Port: "Mkdirs", Call: "mkdirs", Mutating: true, Path: path}
 	var got answer
 	for range 2 {
@@ -29,11 +32,19 @@ func (c *Client) NewCall(ctx context.Context) (execute.Call, error) {
 	if err != nil {
 		return execute.Call{}, err
 	}
-	return execute.Call{ClientID: c.id, CallID: c.calls.Add(1), NameNode: nn}, nil
+	call := execute.Call{ClientID: c.id, CallID: c.calls.Add(1), NameNode: nn}
+	c.unsent.Store(call.CallID, true)
+	return call, nil
 }
 
 // Rename implements [execute.Mover].
 func (c *Client) Rename(ctx context.Context, move execute.Move, call execute.Call) error {
+	if err := check(move); err != nil {
+		return err
+	}
+	if _, ok := c.unsent.LoadAndDelete(call.CallID); !ok || call.ClientID != c.id {
+		return fmt.Errorf("call %d was not prepared by this client, or was used already", call.CallID)
+	}
 	if _, err := c.stat(ctx, "Rename", execute.ByID(move.ID)); err != nil {
 		return err
 	}
@@ -49,7 +60,24 @@ func (c *Client) Rename(ctx context.Context, move execute.Move, call execute.Cal
 
 // Resend implements [execute.Mover].
 func (c *Client) Resend(ctx context.Context, move execute.Move, call execute.Call) error {
+	if err := check(move); err != nil {
+		return err
+	}
+	if call.ClientID == [16]byte{} || call.CallID <= 0 || call.ClientID == c.id && call.CallID > c.calls.Load() {
+		return fmt.Errorf("call %d of client %x was never prepared", call.CallID, call.ClientID)
+	}
+	if call.ClientID == c.id {
+		c.unsent.Delete(call.CallID)
+	}
 	return c.rename(ctx, "Resend", move, call)
+}
+
+// check refuses moves that cannot be right.
+func check(move execute.Move) error {
+	if move.ID <= rootID || move.ParentID < rootID {
+		return fmt.Errorf("inode %d in %d cannot be moved: %w", move.ID, move.ParentID, execute.ErrInvalid)
+	}
+	return checkTarget(move.To)
 }
 
 func (c *Client) rename(ctx context.Context, port string, move execute.Move, call execute.Call) error {

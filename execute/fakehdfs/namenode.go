@@ -1,7 +1,6 @@
 package fakehdfs
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -35,7 +34,7 @@ func (s *state) caller(user string) *caller { return &caller{user, s.groups[user
 func (s *state) status(n *inode) *execute.Status {
 	st := &execute.Status{
 		ID: n.id, Kind: n.kind, MTimeMs: n.mtime, ATimeMs: n.atime, Owner: n.owner, Group: n.group,
-		Permission: n.perm, ACL: n.acl, Snapshottable: n.snapshottable,
+		Permission: n.perm, ACL: n.acl, Snapshottable: (n.snapshottable || n.id == rootID) && !s.opts.before(3, 0),
 	}
 	switch n.kind {
 	case execute.File:
@@ -73,7 +72,7 @@ func (s *state) getListing(c *caller, path string, after []byte) (*execute.Page,
 	if err := s.tree.need(c, dir, read|run); err != nil {
 		return nil, err
 	}
-	from, found := slices.BinarySearchFunc(dir.children, string(after), func(e child, name string) int { return cmp.Compare(e.name, name) })
+	from, found := dir.find(string(after))
 	if found {
 		from++
 	}
@@ -160,6 +159,19 @@ func (s *state) getEZForPath(c *caller, path string) (string, error) {
 	return "", nil
 }
 
+// getSnapshottableDirListing gives the snapshottable directories of a user, all of them
+// to the superuser.
+func (s *state) getSnapshottableDirListing(c *caller) []string {
+	var all []string
+	for id, n := range s.tree.inodes {
+		if n.snapshottable && (c.super() || n.owner == c.name) {
+			all = append(all, s.tree.path(id))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // writable refuses all changes in safe mode.
 func (s *state) writable(what, path string) error {
 	if s.safe {
@@ -185,7 +197,7 @@ func newName(path string, names []string) error {
 			return refuse(illegalName, nil, `"%s" is a reserved name.`, snapshotDir)
 		}
 		if len(name) > maxName {
-			return refuse(nameTooLong, nil, "The maximum path component name limit of %s in directory %s is exceeded: limit=%d length=%d",
+			return refuse(nameTooLong, execute.ErrInvalid, "The maximum path component name limit of %s in directory %s is exceeded: limit=%d length=%d",
 				name, path, maxName, len(name))
 		}
 	}
@@ -203,7 +215,7 @@ func (s *state) mkdirs(c *caller, path string, perm uint16) error {
 		return err
 	}
 	if !validName(path) {
-		return refuse(invalidPath, nil, "Invalid path name Invalid file name: %s", path)
+		return refuse(invalidPath, execute.ErrInvalid, "Invalid path name Invalid file name: %s", path)
 	}
 	t := s.tree
 	l, err := t.locate(path)

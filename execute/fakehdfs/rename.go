@@ -31,7 +31,7 @@ func (s *state) rename2(c *caller, key retryKey, src, dst string, trash bool) er
 
 func (s *state) rename(c *caller, src, dst string, trash bool) error {
 	if !validName(dst) {
-		return refuse(invalidPath, nil, "Invalid path name Invalid file name: %s", dst)
+		return refuse(invalidPath, execute.ErrInvalid, "Invalid path name Invalid file name: %s", dst)
 	}
 	t := s.tree
 	from, err := t.reach(c, src, false)

@@ -99,7 +99,17 @@ func (t *tree) mut(id uint64) *inode {
 }
 
 func (n *inode) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(n.children, name, func(c child, name string) int { return cmp.Compare(c.name, name) })
+	return slices.BinarySearchFunc(n.children, name, func(c child, name string) int { return order(c.name, name) })
+}
+
+// order compares names as NameNodes do, byte by byte as signed numbers.
+func order(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return cmp.Compare(int8(a[i]), int8(b[i]))
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // child gives the id of an entry, 0 if there is none.

@@ -35,7 +35,6 @@ type Abilities struct {
 	ErasureCoding   bool   // Hadoop 3
 	EncryptionZones bool   // a key provider
 	SnapshotTrash   bool   // snapshottable directories have a trash
-	Emptier         bool   // Admin.EmptyTrash
 }
 
 // Admin changes the cluster as its superuser. A method ends the test if it fails. What

@@ -8,18 +8,17 @@ import (
 
 // Classes of refusals that kinds alone do not tell apart.
 const (
-	accessControl    = "org.apache.hadoop.security.AccessControlException"
-	alreadyExists    = "org.apache.hadoop.fs.FileAlreadyExistsException"
-	fileNotFound     = "java.io.FileNotFoundException"
-	ioException      = "java.io.IOException"
-	nameTooLong      = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException"
-	parentNotDir     = "org.apache.hadoop.fs.ParentNotDirectoryException"
-	nsQuota          = "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"
-	dsQuota          = "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"
-	safeModeClass    = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
-	snapshotClass    = "org.apache.hadoop.hdfs.protocol.SnapshotException"
-	unresolvedPath   = "org.apache.hadoop.hdfs.protocol.UnresolvedPathException"
-	snapshotReadOnly = "org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException"
+	accessControl  = "org.apache.hadoop.security.AccessControlException"
+	alreadyExists  = "org.apache.hadoop.fs.FileAlreadyExistsException"
+	fileNotFound   = "java.io.FileNotFoundException"
+	ioException    = "java.io.IOException"
+	nameTooLong    = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException"
+	parentNotDir   = "org.apache.hadoop.fs.ParentNotDirectoryException"
+	nsQuota        = "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"
+	dsQuota        = "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"
+	safeModeClass  = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
+	snapshotClass  = "org.apache.hadoop.hdfs.protocol.SnapshotException"
+	unresolvedPath = "org.apache.hadoop.hdfs.protocol.UnresolvedPathException"
 )
 
 func renameCases() []test {
@@ -153,7 +152,7 @@ func renameCases() []test {
 		}},
 		{"the root cannot be moved", nil, func(c *scene) {
 			err := c.Resend(c.ctx(), execute.Move{ID: 16385, ParentID: 16385, From: "/", To: c.at("root")}, c.call())
-			c.fails(err, nil)
+			c.fails(err, execute.ErrInvalid)
 			c.none(c.at("root"))
 		}},
 		{"names with newlines, blanks, quotes and wildcards", nil, func(c *scene) {
@@ -175,13 +174,13 @@ func renameCases() []test {
 			m := c.move(c.put(long, "abc"), c.at("to/"+long))
 			c.stays(m, execute.ErrExists)
 			m.To += "1767323045000"
-			c.class(c.stays(m, nil), nameTooLong)
+			c.class(c.stays(m, execute.ErrInvalid), nameTooLong)
 		}},
 		{"a name of 256 bytes", nil, func(c *scene) {
-			c.class(c.stays(c.move(c.put("f", "abc"), c.at(strings.Repeat("n", 256))), nil), nameTooLong)
+			c.class(c.stays(c.move(c.put("f", "abc"), c.at(strings.Repeat("n", 256))), execute.ErrInvalid), nameTooLong)
 		}},
 		{"a name of 256 bytes in 128 letters", nil, func(c *scene) {
-			c.class(c.stays(c.move(c.put("f", "abc"), c.at(strings.Repeat("\u00e9", 128))), nil), nameTooLong)
+			c.class(c.stays(c.move(c.put("f", "abc"), c.at(strings.Repeat("\u00e9", 128))), execute.ErrInvalid), nameTooLong)
 		}},
 		{"a path of more than 8000 characters", nil, func(c *scene) {
 			c.class(c.stays(c.move(c.put("f", "abc"), c.at(strings.Repeat(strings.Repeat("n", 200)+"/", 41)+"f")), nil), ioException)

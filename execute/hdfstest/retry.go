@@ -34,6 +34,18 @@ func retryCases() []test {
 			}
 			c.equal("NameNode", c.call().NameNode, nn)
 		}},
+		{"a call is used once, by its own client", nil, func(c *scene) {
+			m, call := c.done("f", "target")
+			other := c.move(c.put("g", "abc"), c.at("elsewhere"))
+			if err := c.Rename(c.ctx(), other, call); err == nil {
+				c.Error("a call was used twice")
+			}
+			if err := c.cluster.As(c, owner).Rename(c.ctx(), other, c.call()); err == nil {
+				c.Error("a call of another client was used")
+			}
+			c.unmoved(other)
+			c.is(m.To, m.ID)
+		}},
 		{"sent again: success, one effect", nil, func(c *scene) {
 			m, call := c.done("f", "target")
 			for range 3 {

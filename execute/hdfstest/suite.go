@@ -97,7 +97,6 @@ var (
 	coding    = lacks(func(a Abilities) bool { return a.ErasureCoding }, "erasure coding")
 	zones     = lacks(func(a Abilities) bool { return a.EncryptionZones }, "encryption zones")
 	snapTrash = lacks(func(a Abilities) bool { return a.SnapshotTrash }, "trash in snapshottable directories")
-	emptier   = lacks(func(a Abilities) bool { return a.Emptier }, "the trash emptier")
 )
 
 // from asks for a Hadoop version or a newer one; before for an older one.
@@ -250,7 +249,7 @@ func (s *scene) moves(m execute.Move) {
 
 // stays carries out a move that must be refused with a kind, and checks that nothing
 // moved.
-func (s *scene) stays(m execute.Move, kind error) *execute.RemoteError {
+func (s *scene) stays(m execute.Move, kind error) error {
 	s.Helper()
 	err := s.rename(m)
 	s.fails(err, kind)
@@ -259,7 +258,7 @@ func (s *scene) stays(m execute.Move, kind error) *execute.RemoteError {
 	if errors.As(err, &remote) && remote.Call != "rename2" {
 		s.Errorf("the error names the call %q, want rename2", remote.Call)
 	}
-	return remote
+	return err
 }
 
 func (s *scene) unmoved(m execute.Move) {

@@ -34,13 +34,17 @@ func trashCases() []test {
 			}
 		}},
 		{"the trash of a snapshottable directory", []need{snapTrash}, func(c *scene) {
-			dir := c.mkdirAs("d", foreigner, 0o755)
+			dir := c.mkdir("d")
 			c.admin.AllowSnapshots(c, dir)
 			want := execute.TrashRoot{Path: dir + "/.Trash/" + owner, Kind: execute.SnapshotTrash}
 			c.trashRoot(dir+"/x", want)
 			c.mkdir("d/e")
 			c.trashRoot(dir+"/e/x/y", want)
+			c.trashRoot(dir+"x/y", home)
 			c.trashRoot(dir, home)
+			foreign := c.mkdirAs("foreign", foreigner, 0o777)
+			c.admin.AllowSnapshots(c, foreign)
+			c.trashRoot(foreign+"/x", home)
 			if d, err := c.Defaults(c.ctx()); err != nil || !d.SnapshotTrash {
 				c.Errorf("%+v, %v", d, err)
 			}
@@ -59,7 +63,7 @@ func trashCases() []test {
 				c.equal("owner of "+dir, c.stat(dir).Owner, owner)
 			}
 		}},
-		{"the emptier renames Current: ids stay, climbing goes through it, the next move finds no parent", []need{emptier}, func(c *scene) {
+		{"the emptier renames Current: ids stay, climbing goes through it, the next move finds no parent", nil, func(c *scene) {
 			current := c.at("t/Current")
 			c.mkdir("t")
 			if err := c.Mkdirs(c.ctx(), current+"/a", 0o700); err != nil {
