@@ -14,16 +14,22 @@ type admin struct{ c *Cluster }
 
 func (a *admin) do(t testing.TB, words ...string) string {
 	t.Helper()
-	a.c.mu.Lock()
-	defer a.c.mu.Unlock()
-	return a.c.nodes[a.c.active].proc.must(t, words...)
+	answer, err := a.try(words...)
+	if err != nil {
+		t.Fatalf("rig: %.200q: %v", words, err)
+	}
+	return answer
 }
 
 // try is do for what may be refused.
 func (a *admin) try(words ...string) (string, error) {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
-	return a.c.nodes[a.c.active].proc.command(words...)
+	n := a.c.nodes[a.c.active]
+	if n.frozen || n.stopped {
+		return "", fmt.Errorf("%s, which was ACTIVE, is frozen or killed", n.id)
+	}
+	return n.proc.command(words...)
 }
 
 func octal(permission uint16) string { return strconv.FormatUint(uint64(permission), 8) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Active is the NameNode that was made ACTIVE last.
@@ -50,10 +51,19 @@ func (c *Cluster) TryFailover() error {
 	return nil
 }
 
-// Freeze stops the process of a NameNode with SIGSTOP: connections stay, answers do not come.
+// Freeze stops the process of a NameNode with SIGSTOP, and waits until it has:
+// connections stay, answers do not come.
 func (c *Cluster) Freeze(t testing.TB, i int) {
 	t.Helper()
 	c.signal(t, i, syscall.SIGSTOP)
+	p := c.nodes[i].proc
+	for range 1000 {
+		if p.stopped() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("rig: %s does not stop", p.name)
 }
 
 // Thaw lets it go on.
@@ -92,9 +102,37 @@ func (c *Cluster) Restart(t testing.TB, i int) {
 	if !n.proc.ended() {
 		t.Fatalf("rig: %s runs", n.id)
 	}
+	c.restart(t, n)
+}
+
+func (c *Cluster) restart(t testing.TB, n *node) {
+	t.Helper()
 	c.launch(t, n)
 	n.proc.awaitReady(t)
-	n.stopped = false
+	n.frozen, n.stopped = false, false
+}
+
+// Mend undoes what a test that failed may have left: NameNodes that are frozen or
+// killed, none that is ACTIVE, faults of proxies.
+func (c *Cluster) Mend(t testing.TB) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, n := range c.nodes {
+		n.proxy.Handle(nil)
+		if n.frozen {
+			n.frozen = n.proc.signal(syscall.SIGCONT) != nil // then it has ended
+		}
+		if n.proc.ended() {
+			c.restart(t, n)
+			if i == 2 {
+				n.proc.must(t, "observer")
+			}
+		}
+	}
+	if c.ha() {
+		c.nodes[c.active].proc.must(t, "active")
+	}
 }
 
 // StopDataNode ends one; it is not started again.

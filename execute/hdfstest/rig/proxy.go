@@ -112,6 +112,13 @@ func (p *Proxy) Disconnect() int {
 	return n
 }
 
+// Connections is the number of those that are open.
+func (p *Proxy) Connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.conns)
+}
+
 // Close ends it.
 func (p *Proxy) Close() {
 	p.mu.Lock()

@@ -47,9 +47,10 @@ const Nameservice = "ns1"
 // Cluster is a running HDFS. It can be used by several goroutines, but what
 // stops or moves NameNodes waits for what the administrator does at the time.
 type Cluster struct {
-	opts Options
-	dir  string
-	conf string
+	owner testing.TB // the test that started it
+	opts  Options
+	dir   string
+	conf  string
 
 	mu     sync.Mutex // one command at a time
 	active int        // the last one that was made ACTIVE
@@ -82,7 +83,7 @@ func Start(t testing.TB, opts Options) *Cluster {
 	if opts.NameNodes > 3 || opts.DataNodes > 5 || opts.DataNodes < 0 {
 		t.Fatalf("rig: %d NameNodes, %d DataNodes", opts.NameNodes, opts.DataNodes)
 	}
-	c := &Cluster{opts: opts, dir: t.TempDir()}
+	c := &Cluster{owner: t, opts: opts, dir: t.TempDir()}
 	c.makeNodes(t)
 	c.writeClientConfig(t)
 	began := time.Now()

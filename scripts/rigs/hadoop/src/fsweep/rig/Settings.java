@@ -137,6 +137,8 @@ final class Settings {
   Configuration client() {
     Configuration c = common();
     c.set("fs.permissions.umask-mode", "000");
+    // Before the server does so, which the client would take for an error.
+    c.setInt("ipc.client.connection.maxidletime", 500);
     c.setInt("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", 10);
     c.setInt("dfs.client.block.write.locateFollowingBlock.retries", 12);
     return c;
