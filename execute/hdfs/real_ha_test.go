@@ -33,6 +33,7 @@ func TestNameNodeHA(t *testing.T) {
 		{"observer is never asked", neverAsksObserver},
 		{"failover between calls", failoverBetweenCalls},
 		{"all standby", allStandby},
+		{"none ACTIVE for a while", waitsForActive},
 		{"answer lost", answerLost},
 		{"connection lost when the request was sent", connectionLostAfterRequest},
 		{"request lost", requestLost},
@@ -252,7 +253,7 @@ func allStandby(t *testing.T, h *ha) {
 	m := h.put(t, "f")
 	call := h.newCall(t)
 	h.Admin().AllStandby(t)
-	const limit = 2 * time.Second
+	const limit = time.Second
 	patient := h.Client(t, hdfs.Options{User: h.user, Patience: limit})
 	for name, do := range map[string]func(context.Context) error{
 		"stat": func(ctx context.Context) error {
@@ -285,4 +286,23 @@ func allStandby(t *testing.T, h *ha) {
 		t.Error("mkdirs took effect")
 	}
 	h.rename(t, m)
+}
+
+// waitsForActive has the failover happen while the client looks for an ACTIVE NameNode.
+func waitsForActive(t *testing.T, h *ha) {
+	m, call := h.put(t, "f"), h.newCall(t)
+	h.Admin().AllStandby(t)
+	failed := make(chan error)
+	time.AfterFunc(700*time.Millisecond, func() { failed <- h.TryFailover() })
+	began := time.Now()
+	if err := h.ports.Rename(within(t, callTime), m, call); err != nil {
+		t.Errorf("rename: %v", err)
+	}
+	if took := time.Since(began); took < 700*time.Millisecond {
+		t.Errorf("done after %v, when nobody was ACTIVE", took)
+	}
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	h.moved(t, m)
 }
