@@ -36,6 +36,9 @@ var (
 	anyCodec = []string{"github.com/klauspost/compress/...", "github.com/pierrec/lz4/v4/..."}
 	protobuf = "google.golang.org/protobuf/..."
 	xsync    = "golang.org/x/sync/..."
+
+	// What the reader of blocks links: its Kerberos client, too, which is not used.
+	readsBlocks = append([]string{"github.com/hashicorp/go-uuid", "golang.org/x/crypto/...", "golang.org/x/net/..."}, noClient...)
 )
 
 // rules has one row a package, below the module's name.
@@ -73,7 +76,7 @@ var rules = map[string]rule{
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
-	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: []string{protobuf}},
+	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: append([]string{protobuf}, readsBlocks...)},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
 	"execute/fakehdfs":             {own: []string{"execute", "execute/hdfstest"}, forbid: offline, modules: []string{}},

@@ -217,7 +217,7 @@ func (x *HdfsFileStatusProto_FileType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HdfsFileStatusProto_FileType.Descriptor instead.
 func (HdfsFileStatusProto_FileType) EnumDescriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{14, 0}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type XAttrProto_XAttrNamespaceProto int32
@@ -282,7 +282,7 @@ func (x *XAttrProto_XAttrNamespaceProto) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use XAttrProto_XAttrNamespaceProto.Descriptor instead.
 func (XAttrProto_XAttrNamespaceProto) EnumDescriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27, 0}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{28, 0}
 }
 
 type FsPermissionProto struct {
@@ -701,6 +701,7 @@ func (x *SetSafeModeResponseProto) GetResult() bool {
 type ErasureCodingPolicyProto struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	CellSize      *uint32                `protobuf:"varint,3,opt,name=cellSize" json:"cellSize,omitempty"` // bytes; absent of Hadoop's own policies, whose id says it
 	Id            *uint32                `protobuf:"varint,4,req,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -741,6 +742,13 @@ func (x *ErasureCodingPolicyProto) GetName() string {
 		return *x.Name
 	}
 	return ""
+}
+
+func (x *ErasureCodingPolicyProto) GetCellSize() uint32 {
+	if x != nil && x.CellSize != nil {
+		return *x.CellSize
+	}
+	return 0
 }
 
 func (x *ErasureCodingPolicyProto) GetId() uint32 {
@@ -935,19 +943,94 @@ func (x *DatanodeInfoProto) GetId() *DatanodeIDProto {
 	return nil
 }
 
+type ExtendedBlockProto struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	PoolId          *string                `protobuf:"bytes,1,req,name=poolId" json:"poolId,omitempty"`
+	BlockId         *uint64                `protobuf:"varint,2,req,name=blockId" json:"blockId,omitempty"`
+	GenerationStamp *uint64                `protobuf:"varint,3,req,name=generationStamp" json:"generationStamp,omitempty"`
+	NumBytes        *uint64                `protobuf:"varint,4,opt,name=numBytes,def=0" json:"numBytes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+// Default values for ExtendedBlockProto fields.
+const (
+	Default_ExtendedBlockProto_NumBytes = uint64(0)
+)
+
+func (x *ExtendedBlockProto) Reset() {
+	*x = ExtendedBlockProto{}
+	mi := &file_fsweep_namenode_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtendedBlockProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtendedBlockProto) ProtoMessage() {}
+
+func (x *ExtendedBlockProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_namenode_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtendedBlockProto.ProtoReflect.Descriptor instead.
+func (*ExtendedBlockProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ExtendedBlockProto) GetPoolId() string {
+	if x != nil && x.PoolId != nil {
+		return *x.PoolId
+	}
+	return ""
+}
+
+func (x *ExtendedBlockProto) GetBlockId() uint64 {
+	if x != nil && x.BlockId != nil {
+		return *x.BlockId
+	}
+	return 0
+}
+
+func (x *ExtendedBlockProto) GetGenerationStamp() uint64 {
+	if x != nil && x.GenerationStamp != nil {
+		return *x.GenerationStamp
+	}
+	return 0
+}
+
+func (x *ExtendedBlockProto) GetNumBytes() uint64 {
+	if x != nil && x.NumBytes != nil {
+		return *x.NumBytes
+	}
+	return Default_ExtendedBlockProto_NumBytes
+}
+
 // Tokens of blocks are not among the fields that are read.
 type LocatedBlockProto struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Offset        *uint64                `protobuf:"varint,2,req,name=offset" json:"offset,omitempty"`
+	B             *ExtendedBlockProto    `protobuf:"bytes,1,req,name=b" json:"b,omitempty"`
+	Offset        *uint64                `protobuf:"varint,2,req,name=offset" json:"offset,omitempty"` // of its first byte in the file
 	Locs          []*DatanodeInfoProto   `protobuf:"bytes,3,rep,name=locs" json:"locs,omitempty"`
-	Corrupt       *bool                  `protobuf:"varint,4,req,name=corrupt" json:"corrupt,omitempty"`
+	Corrupt       *bool                  `protobuf:"varint,4,req,name=corrupt" json:"corrupt,omitempty"`          // all replicas are
+	BlockIndices  []byte                 `protobuf:"bytes,9,opt,name=blockIndices" json:"blockIndices,omitempty"` // of a block group: which internal block each location has
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocatedBlockProto) Reset() {
 	*x = LocatedBlockProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[12]
+	mi := &file_fsweep_namenode_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1042,7 @@ func (x *LocatedBlockProto) String() string {
 func (*LocatedBlockProto) ProtoMessage() {}
 
 func (x *LocatedBlockProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[12]
+	mi := &file_fsweep_namenode_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1055,14 @@ func (x *LocatedBlockProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedBlockProto.ProtoReflect.Descriptor instead.
 func (*LocatedBlockProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{12}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LocatedBlockProto) GetB() *ExtendedBlockProto {
+	if x != nil {
+		return x.B
+	}
+	return nil
 }
 
 func (x *LocatedBlockProto) GetOffset() uint64 {
@@ -996,20 +1086,29 @@ func (x *LocatedBlockProto) GetCorrupt() bool {
 	return false
 }
 
+func (x *LocatedBlockProto) GetBlockIndices() []byte {
+	if x != nil {
+		return x.BlockIndices
+	}
+	return nil
+}
+
 type LocatedBlocksProto struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	FileLength          *uint64                `protobuf:"varint,1,req,name=fileLength" json:"fileLength,omitempty"`
-	Blocks              []*LocatedBlockProto   `protobuf:"bytes,2,rep,name=blocks" json:"blocks,omitempty"`
-	UnderConstruction   *bool                  `protobuf:"varint,3,req,name=underConstruction" json:"underConstruction,omitempty"`
-	LastBlock           *LocatedBlockProto     `protobuf:"bytes,4,opt,name=lastBlock" json:"lastBlock,omitempty"`
-	IsLastBlockComplete *bool                  `protobuf:"varint,5,req,name=isLastBlockComplete" json:"isLastBlockComplete,omitempty"`
+	state               protoimpl.MessageState    `protogen:"open.v1"`
+	FileLength          *uint64                   `protobuf:"varint,1,req,name=fileLength" json:"fileLength,omitempty"`
+	Blocks              []*LocatedBlockProto      `protobuf:"bytes,2,rep,name=blocks" json:"blocks,omitempty"`
+	UnderConstruction   *bool                     `protobuf:"varint,3,req,name=underConstruction" json:"underConstruction,omitempty"`
+	LastBlock           *LocatedBlockProto        `protobuf:"bytes,4,opt,name=lastBlock" json:"lastBlock,omitempty"`
+	IsLastBlockComplete *bool                     `protobuf:"varint,5,req,name=isLastBlockComplete" json:"isLastBlockComplete,omitempty"`
+	FileEncryptionInfo  *FileEncryptionInfoProto  `protobuf:"bytes,6,opt,name=fileEncryptionInfo" json:"fileEncryptionInfo,omitempty"`
+	EcPolicy            *ErasureCodingPolicyProto `protobuf:"bytes,7,opt,name=ecPolicy" json:"ecPolicy,omitempty"` // present: the blocks are block groups
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *LocatedBlocksProto) Reset() {
 	*x = LocatedBlocksProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[13]
+	mi := &file_fsweep_namenode_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1120,7 @@ func (x *LocatedBlocksProto) String() string {
 func (*LocatedBlocksProto) ProtoMessage() {}
 
 func (x *LocatedBlocksProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[13]
+	mi := &file_fsweep_namenode_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1133,7 @@ func (x *LocatedBlocksProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedBlocksProto.ProtoReflect.Descriptor instead.
 func (*LocatedBlocksProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{13}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LocatedBlocksProto) GetFileLength() uint64 {
@@ -1072,6 +1171,20 @@ func (x *LocatedBlocksProto) GetIsLastBlockComplete() bool {
 	return false
 }
 
+func (x *LocatedBlocksProto) GetFileEncryptionInfo() *FileEncryptionInfoProto {
+	if x != nil {
+		return x.FileEncryptionInfo
+	}
+	return nil
+}
+
+func (x *LocatedBlocksProto) GetEcPolicy() *ErasureCodingPolicyProto {
+	if x != nil {
+		return x.EcPolicy
+	}
+	return nil
+}
+
 type HdfsFileStatusProto struct {
 	state              protoimpl.MessageState        `protogen:"open.v1"`
 	FileType           *HdfsFileStatusProto_FileType `protobuf:"varint,1,req,name=fileType,enum=fsweep.hadoop.namenode.HdfsFileStatusProto_FileType" json:"fileType,omitempty"`
@@ -1107,7 +1220,7 @@ const (
 
 func (x *HdfsFileStatusProto) Reset() {
 	*x = HdfsFileStatusProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[14]
+	mi := &file_fsweep_namenode_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1232,7 @@ func (x *HdfsFileStatusProto) String() string {
 func (*HdfsFileStatusProto) ProtoMessage() {}
 
 func (x *HdfsFileStatusProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[14]
+	mi := &file_fsweep_namenode_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1245,7 @@ func (x *HdfsFileStatusProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HdfsFileStatusProto.ProtoReflect.Descriptor instead.
 func (*HdfsFileStatusProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{14}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HdfsFileStatusProto) GetFileType() HdfsFileStatusProto_FileType {
@@ -1270,7 +1383,7 @@ type GetFileLinkInfoRequestProto struct {
 
 func (x *GetFileLinkInfoRequestProto) Reset() {
 	*x = GetFileLinkInfoRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[15]
+	mi := &file_fsweep_namenode_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1395,7 @@ func (x *GetFileLinkInfoRequestProto) String() string {
 func (*GetFileLinkInfoRequestProto) ProtoMessage() {}
 
 func (x *GetFileLinkInfoRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[15]
+	mi := &file_fsweep_namenode_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1408,7 @@ func (x *GetFileLinkInfoRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFileLinkInfoRequestProto.ProtoReflect.Descriptor instead.
 func (*GetFileLinkInfoRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{15}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetFileLinkInfoRequestProto) GetSrc() string {
@@ -1314,7 +1427,7 @@ type GetFileLinkInfoResponseProto struct {
 
 func (x *GetFileLinkInfoResponseProto) Reset() {
 	*x = GetFileLinkInfoResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[16]
+	mi := &file_fsweep_namenode_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1439,7 @@ func (x *GetFileLinkInfoResponseProto) String() string {
 func (*GetFileLinkInfoResponseProto) ProtoMessage() {}
 
 func (x *GetFileLinkInfoResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[16]
+	mi := &file_fsweep_namenode_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1452,7 @@ func (x *GetFileLinkInfoResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFileLinkInfoResponseProto.ProtoReflect.Descriptor instead.
 func (*GetFileLinkInfoResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{16}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetFileLinkInfoResponseProto) GetFs() *HdfsFileStatusProto {
@@ -1359,7 +1472,7 @@ type DirectoryListingProto struct {
 
 func (x *DirectoryListingProto) Reset() {
 	*x = DirectoryListingProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[17]
+	mi := &file_fsweep_namenode_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1484,7 @@ func (x *DirectoryListingProto) String() string {
 func (*DirectoryListingProto) ProtoMessage() {}
 
 func (x *DirectoryListingProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[17]
+	mi := &file_fsweep_namenode_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1497,7 @@ func (x *DirectoryListingProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectoryListingProto.ProtoReflect.Descriptor instead.
 func (*DirectoryListingProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{17}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DirectoryListingProto) GetPartialListing() []*HdfsFileStatusProto {
@@ -1412,7 +1525,7 @@ type GetListingRequestProto struct {
 
 func (x *GetListingRequestProto) Reset() {
 	*x = GetListingRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[18]
+	mi := &file_fsweep_namenode_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1424,7 +1537,7 @@ func (x *GetListingRequestProto) String() string {
 func (*GetListingRequestProto) ProtoMessage() {}
 
 func (x *GetListingRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[18]
+	mi := &file_fsweep_namenode_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1437,7 +1550,7 @@ func (x *GetListingRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetListingRequestProto.ProtoReflect.Descriptor instead.
 func (*GetListingRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{18}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetListingRequestProto) GetSrc() string {
@@ -1470,7 +1583,7 @@ type GetListingResponseProto struct {
 
 func (x *GetListingResponseProto) Reset() {
 	*x = GetListingResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[19]
+	mi := &file_fsweep_namenode_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1595,7 @@ func (x *GetListingResponseProto) String() string {
 func (*GetListingResponseProto) ProtoMessage() {}
 
 func (x *GetListingResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[19]
+	mi := &file_fsweep_namenode_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1608,7 @@ func (x *GetListingResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetListingResponseProto.ProtoReflect.Descriptor instead.
 func (*GetListingResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{19}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetListingResponseProto) GetDirList() *DirectoryListingProto {
@@ -1518,7 +1631,7 @@ type SnapshottableDirectoryStatusProto struct {
 
 func (x *SnapshottableDirectoryStatusProto) Reset() {
 	*x = SnapshottableDirectoryStatusProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	mi := &file_fsweep_namenode_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1643,7 @@ func (x *SnapshottableDirectoryStatusProto) String() string {
 func (*SnapshottableDirectoryStatusProto) ProtoMessage() {}
 
 func (x *SnapshottableDirectoryStatusProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[20]
+	mi := &file_fsweep_namenode_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1656,7 @@ func (x *SnapshottableDirectoryStatusProto) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use SnapshottableDirectoryStatusProto.ProtoReflect.Descriptor instead.
 func (*SnapshottableDirectoryStatusProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{20}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SnapshottableDirectoryStatusProto) GetDirStatus() *HdfsFileStatusProto {
@@ -1583,7 +1696,7 @@ type SnapshottableDirectoryListingProto struct {
 
 func (x *SnapshottableDirectoryListingProto) Reset() {
 	*x = SnapshottableDirectoryListingProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	mi := &file_fsweep_namenode_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1708,7 @@ func (x *SnapshottableDirectoryListingProto) String() string {
 func (*SnapshottableDirectoryListingProto) ProtoMessage() {}
 
 func (x *SnapshottableDirectoryListingProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[21]
+	mi := &file_fsweep_namenode_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1721,7 @@ func (x *SnapshottableDirectoryListingProto) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use SnapshottableDirectoryListingProto.ProtoReflect.Descriptor instead.
 func (*SnapshottableDirectoryListingProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{21}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SnapshottableDirectoryListingProto) GetSnapshottableDirListing() []*SnapshottableDirectoryStatusProto {
@@ -1626,7 +1739,7 @@ type GetSnapshottableDirListingRequestProto struct {
 
 func (x *GetSnapshottableDirListingRequestProto) Reset() {
 	*x = GetSnapshottableDirListingRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	mi := &file_fsweep_namenode_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +1751,7 @@ func (x *GetSnapshottableDirListingRequestProto) String() string {
 func (*GetSnapshottableDirListingRequestProto) ProtoMessage() {}
 
 func (x *GetSnapshottableDirListingRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[22]
+	mi := &file_fsweep_namenode_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +1764,7 @@ func (x *GetSnapshottableDirListingRequestProto) ProtoReflect() protoreflect.Mes
 
 // Deprecated: Use GetSnapshottableDirListingRequestProto.ProtoReflect.Descriptor instead.
 func (*GetSnapshottableDirListingRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{22}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{23}
 }
 
 type GetSnapshottableDirListingResponseProto struct {
@@ -1663,7 +1776,7 @@ type GetSnapshottableDirListingResponseProto struct {
 
 func (x *GetSnapshottableDirListingResponseProto) Reset() {
 	*x = GetSnapshottableDirListingResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	mi := &file_fsweep_namenode_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1788,7 @@ func (x *GetSnapshottableDirListingResponseProto) String() string {
 func (*GetSnapshottableDirListingResponseProto) ProtoMessage() {}
 
 func (x *GetSnapshottableDirListingResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[23]
+	mi := &file_fsweep_namenode_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1801,7 @@ func (x *GetSnapshottableDirListingResponseProto) ProtoReflect() protoreflect.Me
 
 // Deprecated: Use GetSnapshottableDirListingResponseProto.ProtoReflect.Descriptor instead.
 func (*GetSnapshottableDirListingResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{23}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetSnapshottableDirListingResponseProto) GetSnapshottableDirList() *SnapshottableDirectoryListingProto {
@@ -1712,7 +1825,7 @@ type ContentSummaryProto struct {
 
 func (x *ContentSummaryProto) Reset() {
 	*x = ContentSummaryProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[24]
+	mi := &file_fsweep_namenode_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1724,7 +1837,7 @@ func (x *ContentSummaryProto) String() string {
 func (*ContentSummaryProto) ProtoMessage() {}
 
 func (x *ContentSummaryProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[24]
+	mi := &file_fsweep_namenode_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1737,7 +1850,7 @@ func (x *ContentSummaryProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentSummaryProto.ProtoReflect.Descriptor instead.
 func (*ContentSummaryProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{24}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ContentSummaryProto) GetLength() uint64 {
@@ -1791,7 +1904,7 @@ type GetContentSummaryRequestProto struct {
 
 func (x *GetContentSummaryRequestProto) Reset() {
 	*x = GetContentSummaryRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[25]
+	mi := &file_fsweep_namenode_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1916,7 @@ func (x *GetContentSummaryRequestProto) String() string {
 func (*GetContentSummaryRequestProto) ProtoMessage() {}
 
 func (x *GetContentSummaryRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[25]
+	mi := &file_fsweep_namenode_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1929,7 @@ func (x *GetContentSummaryRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContentSummaryRequestProto.ProtoReflect.Descriptor instead.
 func (*GetContentSummaryRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{25}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetContentSummaryRequestProto) GetPath() string {
@@ -1835,7 +1948,7 @@ type GetContentSummaryResponseProto struct {
 
 func (x *GetContentSummaryResponseProto) Reset() {
 	*x = GetContentSummaryResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[26]
+	mi := &file_fsweep_namenode_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +1960,7 @@ func (x *GetContentSummaryResponseProto) String() string {
 func (*GetContentSummaryResponseProto) ProtoMessage() {}
 
 func (x *GetContentSummaryResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[26]
+	mi := &file_fsweep_namenode_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +1973,7 @@ func (x *GetContentSummaryResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContentSummaryResponseProto.ProtoReflect.Descriptor instead.
 func (*GetContentSummaryResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{26}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetContentSummaryResponseProto) GetSummary() *ContentSummaryProto {
@@ -1881,7 +1994,7 @@ type XAttrProto struct {
 
 func (x *XAttrProto) Reset() {
 	*x = XAttrProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[27]
+	mi := &file_fsweep_namenode_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2006,7 @@ func (x *XAttrProto) String() string {
 func (*XAttrProto) ProtoMessage() {}
 
 func (x *XAttrProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[27]
+	mi := &file_fsweep_namenode_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2019,7 @@ func (x *XAttrProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use XAttrProto.ProtoReflect.Descriptor instead.
 func (*XAttrProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{27}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *XAttrProto) GetNamespace() XAttrProto_XAttrNamespaceProto {
@@ -1940,7 +2053,7 @@ type GetXAttrsRequestProto struct {
 
 func (x *GetXAttrsRequestProto) Reset() {
 	*x = GetXAttrsRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[28]
+	mi := &file_fsweep_namenode_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2065,7 @@ func (x *GetXAttrsRequestProto) String() string {
 func (*GetXAttrsRequestProto) ProtoMessage() {}
 
 func (x *GetXAttrsRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[28]
+	mi := &file_fsweep_namenode_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2078,7 @@ func (x *GetXAttrsRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetXAttrsRequestProto.ProtoReflect.Descriptor instead.
 func (*GetXAttrsRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{28}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetXAttrsRequestProto) GetSrc() string {
@@ -1991,7 +2104,7 @@ type GetXAttrsResponseProto struct {
 
 func (x *GetXAttrsResponseProto) Reset() {
 	*x = GetXAttrsResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[29]
+	mi := &file_fsweep_namenode_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +2116,7 @@ func (x *GetXAttrsResponseProto) String() string {
 func (*GetXAttrsResponseProto) ProtoMessage() {}
 
 func (x *GetXAttrsResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[29]
+	mi := &file_fsweep_namenode_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2129,7 @@ func (x *GetXAttrsResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetXAttrsResponseProto.ProtoReflect.Descriptor instead.
 func (*GetXAttrsResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{29}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetXAttrsResponseProto) GetXAttrs() []*XAttrProto {
@@ -2035,7 +2148,7 @@ type IsFileClosedRequestProto struct {
 
 func (x *IsFileClosedRequestProto) Reset() {
 	*x = IsFileClosedRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[30]
+	mi := &file_fsweep_namenode_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2047,7 +2160,7 @@ func (x *IsFileClosedRequestProto) String() string {
 func (*IsFileClosedRequestProto) ProtoMessage() {}
 
 func (x *IsFileClosedRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[30]
+	mi := &file_fsweep_namenode_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2060,7 +2173,7 @@ func (x *IsFileClosedRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsFileClosedRequestProto.ProtoReflect.Descriptor instead.
 func (*IsFileClosedRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{30}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *IsFileClosedRequestProto) GetSrc() string {
@@ -2079,7 +2192,7 @@ type IsFileClosedResponseProto struct {
 
 func (x *IsFileClosedResponseProto) Reset() {
 	*x = IsFileClosedResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[31]
+	mi := &file_fsweep_namenode_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2204,7 @@ func (x *IsFileClosedResponseProto) String() string {
 func (*IsFileClosedResponseProto) ProtoMessage() {}
 
 func (x *IsFileClosedResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[31]
+	mi := &file_fsweep_namenode_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2217,7 @@ func (x *IsFileClosedResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsFileClosedResponseProto.ProtoReflect.Descriptor instead.
 func (*IsFileClosedResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{31}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *IsFileClosedResponseProto) GetResult() bool {
@@ -2124,7 +2237,7 @@ type EncryptionZoneProto struct {
 
 func (x *EncryptionZoneProto) Reset() {
 	*x = EncryptionZoneProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[32]
+	mi := &file_fsweep_namenode_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2249,7 @@ func (x *EncryptionZoneProto) String() string {
 func (*EncryptionZoneProto) ProtoMessage() {}
 
 func (x *EncryptionZoneProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[32]
+	mi := &file_fsweep_namenode_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2262,7 @@ func (x *EncryptionZoneProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EncryptionZoneProto.ProtoReflect.Descriptor instead.
 func (*EncryptionZoneProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{32}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *EncryptionZoneProto) GetId() int64 {
@@ -2175,7 +2288,7 @@ type GetEZForPathRequestProto struct {
 
 func (x *GetEZForPathRequestProto) Reset() {
 	*x = GetEZForPathRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[33]
+	mi := &file_fsweep_namenode_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2187,7 +2300,7 @@ func (x *GetEZForPathRequestProto) String() string {
 func (*GetEZForPathRequestProto) ProtoMessage() {}
 
 func (x *GetEZForPathRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[33]
+	mi := &file_fsweep_namenode_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2200,7 +2313,7 @@ func (x *GetEZForPathRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEZForPathRequestProto.ProtoReflect.Descriptor instead.
 func (*GetEZForPathRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{33}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetEZForPathRequestProto) GetSrc() string {
@@ -2219,7 +2332,7 @@ type GetEZForPathResponseProto struct {
 
 func (x *GetEZForPathResponseProto) Reset() {
 	*x = GetEZForPathResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[34]
+	mi := &file_fsweep_namenode_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2344,7 @@ func (x *GetEZForPathResponseProto) String() string {
 func (*GetEZForPathResponseProto) ProtoMessage() {}
 
 func (x *GetEZForPathResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[34]
+	mi := &file_fsweep_namenode_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2357,7 @@ func (x *GetEZForPathResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEZForPathResponseProto.ProtoReflect.Descriptor instead.
 func (*GetEZForPathResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{34}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetEZForPathResponseProto) GetZone() *EncryptionZoneProto {
@@ -2264,7 +2377,7 @@ type CheckAccessRequestProto struct {
 
 func (x *CheckAccessRequestProto) Reset() {
 	*x = CheckAccessRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[35]
+	mi := &file_fsweep_namenode_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2389,7 @@ func (x *CheckAccessRequestProto) String() string {
 func (*CheckAccessRequestProto) ProtoMessage() {}
 
 func (x *CheckAccessRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[35]
+	mi := &file_fsweep_namenode_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2402,7 @@ func (x *CheckAccessRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckAccessRequestProto.ProtoReflect.Descriptor instead.
 func (*CheckAccessRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{35}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CheckAccessRequestProto) GetPath() string {
@@ -2314,7 +2427,7 @@ type CheckAccessResponseProto struct {
 
 func (x *CheckAccessResponseProto) Reset() {
 	*x = CheckAccessResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[36]
+	mi := &file_fsweep_namenode_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2439,7 @@ func (x *CheckAccessResponseProto) String() string {
 func (*CheckAccessResponseProto) ProtoMessage() {}
 
 func (x *CheckAccessResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[36]
+	mi := &file_fsweep_namenode_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2452,7 @@ func (x *CheckAccessResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckAccessResponseProto.ProtoReflect.Descriptor instead.
 func (*CheckAccessResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{36}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{37}
 }
 
 // Asked only to tell a NameNode from a Router, which refuses it. The key that a NameNode with
@@ -2352,7 +2465,7 @@ type GetDataEncryptionKeyRequestProto struct {
 
 func (x *GetDataEncryptionKeyRequestProto) Reset() {
 	*x = GetDataEncryptionKeyRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[37]
+	mi := &file_fsweep_namenode_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +2477,7 @@ func (x *GetDataEncryptionKeyRequestProto) String() string {
 func (*GetDataEncryptionKeyRequestProto) ProtoMessage() {}
 
 func (x *GetDataEncryptionKeyRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[37]
+	mi := &file_fsweep_namenode_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2377,7 +2490,7 @@ func (x *GetDataEncryptionKeyRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDataEncryptionKeyRequestProto.ProtoReflect.Descriptor instead.
 func (*GetDataEncryptionKeyRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{37}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{38}
 }
 
 type GetDataEncryptionKeyResponseProto struct {
@@ -2388,7 +2501,7 @@ type GetDataEncryptionKeyResponseProto struct {
 
 func (x *GetDataEncryptionKeyResponseProto) Reset() {
 	*x = GetDataEncryptionKeyResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[38]
+	mi := &file_fsweep_namenode_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2513,7 @@ func (x *GetDataEncryptionKeyResponseProto) String() string {
 func (*GetDataEncryptionKeyResponseProto) ProtoMessage() {}
 
 func (x *GetDataEncryptionKeyResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[38]
+	mi := &file_fsweep_namenode_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2526,7 @@ func (x *GetDataEncryptionKeyResponseProto) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetDataEncryptionKeyResponseProto.ProtoReflect.Descriptor instead.
 func (*GetDataEncryptionKeyResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{38}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{39}
 }
 
 type MkdirsRequestProto struct {
@@ -2427,7 +2540,7 @@ type MkdirsRequestProto struct {
 
 func (x *MkdirsRequestProto) Reset() {
 	*x = MkdirsRequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[39]
+	mi := &file_fsweep_namenode_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2439,7 +2552,7 @@ func (x *MkdirsRequestProto) String() string {
 func (*MkdirsRequestProto) ProtoMessage() {}
 
 func (x *MkdirsRequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[39]
+	mi := &file_fsweep_namenode_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2452,7 +2565,7 @@ func (x *MkdirsRequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MkdirsRequestProto.ProtoReflect.Descriptor instead.
 func (*MkdirsRequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{39}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MkdirsRequestProto) GetSrc() string {
@@ -2485,7 +2598,7 @@ type MkdirsResponseProto struct {
 
 func (x *MkdirsResponseProto) Reset() {
 	*x = MkdirsResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[40]
+	mi := &file_fsweep_namenode_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2610,7 @@ func (x *MkdirsResponseProto) String() string {
 func (*MkdirsResponseProto) ProtoMessage() {}
 
 func (x *MkdirsResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[40]
+	mi := &file_fsweep_namenode_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2623,7 @@ func (x *MkdirsResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MkdirsResponseProto.ProtoReflect.Descriptor instead.
 func (*MkdirsResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{40}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MkdirsResponseProto) GetResult() bool {
@@ -2532,7 +2645,7 @@ type Rename2RequestProto struct {
 
 func (x *Rename2RequestProto) Reset() {
 	*x = Rename2RequestProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[41]
+	mi := &file_fsweep_namenode_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2657,7 @@ func (x *Rename2RequestProto) String() string {
 func (*Rename2RequestProto) ProtoMessage() {}
 
 func (x *Rename2RequestProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[41]
+	mi := &file_fsweep_namenode_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2670,7 @@ func (x *Rename2RequestProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rename2RequestProto.ProtoReflect.Descriptor instead.
 func (*Rename2RequestProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{41}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Rename2RequestProto) GetSrc() string {
@@ -2596,7 +2709,7 @@ type Rename2ResponseProto struct {
 
 func (x *Rename2ResponseProto) Reset() {
 	*x = Rename2ResponseProto{}
-	mi := &file_fsweep_namenode_proto_msgTypes[42]
+	mi := &file_fsweep_namenode_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2721,7 @@ func (x *Rename2ResponseProto) String() string {
 func (*Rename2ResponseProto) ProtoMessage() {}
 
 func (x *Rename2ResponseProto) ProtoReflect() protoreflect.Message {
-	mi := &file_fsweep_namenode_proto_msgTypes[42]
+	mi := &file_fsweep_namenode_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2734,7 @@ func (x *Rename2ResponseProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rename2ResponseProto.ProtoReflect.Descriptor instead.
 func (*Rename2ResponseProto) Descriptor() ([]byte, []int) {
-	return file_fsweep_namenode_proto_rawDescGZIP(), []int{42}
+	return file_fsweep_namenode_proto_rawDescGZIP(), []int{43}
 }
 
 var File_fsweep_namenode_proto protoreflect.FileDescriptor
@@ -2650,9 +2763,10 @@ const file_fsweep_namenode_proto_rawDesc = "" +
 	"\x06action\x18\x01 \x02(\x0e2+.fsweep.hadoop.namenode.SafeModeActionProtoR\x06action\x12\x1f\n" +
 	"\achecked\x18\x02 \x01(\b:\x05falseR\achecked\"2\n" +
 	"\x18SetSafeModeResponseProto\x12\x16\n" +
-	"\x06result\x18\x01 \x02(\bR\x06result\">\n" +
+	"\x06result\x18\x01 \x02(\bR\x06result\"Z\n" +
 	"\x18ErasureCodingPolicyProto\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bcellSize\x18\x03 \x01(\rR\bcellSize\x12\x0e\n" +
 	"\x02id\x18\x04 \x02(\rR\x02id\"3\n" +
 	"\x17FileEncryptionInfoProto\x12\x18\n" +
 	"\akeyName\x18\x05 \x02(\tR\akeyName\"\xe6\x01\n" +
@@ -2665,11 +2779,18 @@ const file_fsweep_namenode_proto_rawDesc = "" +
 	"\aipcPort\x18\x06 \x02(\rR\aipcPort\x12)\n" +
 	"\x0einfoSecurePort\x18\a \x01(\r:\x010R\x0einfoSecurePort\"L\n" +
 	"\x11DatanodeInfoProto\x127\n" +
-	"\x02id\x18\x01 \x02(\v2'.fsweep.hadoop.namenode.DatanodeIDProtoR\x02id\"\x84\x01\n" +
-	"\x11LocatedBlockProto\x12\x16\n" +
+	"\x02id\x18\x01 \x02(\v2'.fsweep.hadoop.namenode.DatanodeIDProtoR\x02id\"\x8f\x01\n" +
+	"\x12ExtendedBlockProto\x12\x16\n" +
+	"\x06poolId\x18\x01 \x02(\tR\x06poolId\x12\x18\n" +
+	"\ablockId\x18\x02 \x02(\x04R\ablockId\x12(\n" +
+	"\x0fgenerationStamp\x18\x03 \x02(\x04R\x0fgenerationStamp\x12\x1d\n" +
+	"\bnumBytes\x18\x04 \x01(\x04:\x010R\bnumBytes\"\xe2\x01\n" +
+	"\x11LocatedBlockProto\x128\n" +
+	"\x01b\x18\x01 \x02(\v2*.fsweep.hadoop.namenode.ExtendedBlockProtoR\x01b\x12\x16\n" +
 	"\x06offset\x18\x02 \x02(\x04R\x06offset\x12=\n" +
 	"\x04locs\x18\x03 \x03(\v2).fsweep.hadoop.namenode.DatanodeInfoProtoR\x04locs\x12\x18\n" +
-	"\acorrupt\x18\x04 \x02(\bR\acorrupt\"\xa0\x02\n" +
+	"\acorrupt\x18\x04 \x02(\bR\acorrupt\x12\"\n" +
+	"\fblockIndices\x18\t \x01(\fR\fblockIndices\"\xcf\x03\n" +
 	"\x12LocatedBlocksProto\x12\x1e\n" +
 	"\n" +
 	"fileLength\x18\x01 \x02(\x04R\n" +
@@ -2677,7 +2798,9 @@ const file_fsweep_namenode_proto_rawDesc = "" +
 	"\x06blocks\x18\x02 \x03(\v2).fsweep.hadoop.namenode.LocatedBlockProtoR\x06blocks\x12,\n" +
 	"\x11underConstruction\x18\x03 \x02(\bR\x11underConstruction\x12G\n" +
 	"\tlastBlock\x18\x04 \x01(\v2).fsweep.hadoop.namenode.LocatedBlockProtoR\tlastBlock\x120\n" +
-	"\x13isLastBlockComplete\x18\x05 \x02(\bR\x13isLastBlockComplete\"\xe9\x06\n" +
+	"\x13isLastBlockComplete\x18\x05 \x02(\bR\x13isLastBlockComplete\x12_\n" +
+	"\x12fileEncryptionInfo\x18\x06 \x01(\v2/.fsweep.hadoop.namenode.FileEncryptionInfoProtoR\x12fileEncryptionInfo\x12L\n" +
+	"\becPolicy\x18\a \x01(\v20.fsweep.hadoop.namenode.ErasureCodingPolicyProtoR\becPolicy\"\xe9\x06\n" +
 	"\x13HdfsFileStatusProto\x12P\n" +
 	"\bfileType\x18\x01 \x02(\x0e24.fsweep.hadoop.namenode.HdfsFileStatusProto.FileTypeR\bfileType\x12\x12\n" +
 	"\x04path\x18\x02 \x02(\fR\x04path\x12\x16\n" +
@@ -2820,7 +2943,7 @@ func file_fsweep_namenode_proto_rawDescGZIP() []byte {
 }
 
 var file_fsweep_namenode_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_fsweep_namenode_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_fsweep_namenode_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_fsweep_namenode_proto_goTypes = []any{
 	(SafeModeActionProto)(0),                        // 0: fsweep.hadoop.namenode.SafeModeActionProto
 	(FsActionProto)(0),                              // 1: fsweep.hadoop.namenode.FsActionProto
@@ -2838,68 +2961,72 @@ var file_fsweep_namenode_proto_goTypes = []any{
 	(*FileEncryptionInfoProto)(nil),                 // 13: fsweep.hadoop.namenode.FileEncryptionInfoProto
 	(*DatanodeIDProto)(nil),                         // 14: fsweep.hadoop.namenode.DatanodeIDProto
 	(*DatanodeInfoProto)(nil),                       // 15: fsweep.hadoop.namenode.DatanodeInfoProto
-	(*LocatedBlockProto)(nil),                       // 16: fsweep.hadoop.namenode.LocatedBlockProto
-	(*LocatedBlocksProto)(nil),                      // 17: fsweep.hadoop.namenode.LocatedBlocksProto
-	(*HdfsFileStatusProto)(nil),                     // 18: fsweep.hadoop.namenode.HdfsFileStatusProto
-	(*GetFileLinkInfoRequestProto)(nil),             // 19: fsweep.hadoop.namenode.GetFileLinkInfoRequestProto
-	(*GetFileLinkInfoResponseProto)(nil),            // 20: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto
-	(*DirectoryListingProto)(nil),                   // 21: fsweep.hadoop.namenode.DirectoryListingProto
-	(*GetListingRequestProto)(nil),                  // 22: fsweep.hadoop.namenode.GetListingRequestProto
-	(*GetListingResponseProto)(nil),                 // 23: fsweep.hadoop.namenode.GetListingResponseProto
-	(*SnapshottableDirectoryStatusProto)(nil),       // 24: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
-	(*SnapshottableDirectoryListingProto)(nil),      // 25: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
-	(*GetSnapshottableDirListingRequestProto)(nil),  // 26: fsweep.hadoop.namenode.GetSnapshottableDirListingRequestProto
-	(*GetSnapshottableDirListingResponseProto)(nil), // 27: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto
-	(*ContentSummaryProto)(nil),                     // 28: fsweep.hadoop.namenode.ContentSummaryProto
-	(*GetContentSummaryRequestProto)(nil),           // 29: fsweep.hadoop.namenode.GetContentSummaryRequestProto
-	(*GetContentSummaryResponseProto)(nil),          // 30: fsweep.hadoop.namenode.GetContentSummaryResponseProto
-	(*XAttrProto)(nil),                              // 31: fsweep.hadoop.namenode.XAttrProto
-	(*GetXAttrsRequestProto)(nil),                   // 32: fsweep.hadoop.namenode.GetXAttrsRequestProto
-	(*GetXAttrsResponseProto)(nil),                  // 33: fsweep.hadoop.namenode.GetXAttrsResponseProto
-	(*IsFileClosedRequestProto)(nil),                // 34: fsweep.hadoop.namenode.IsFileClosedRequestProto
-	(*IsFileClosedResponseProto)(nil),               // 35: fsweep.hadoop.namenode.IsFileClosedResponseProto
-	(*EncryptionZoneProto)(nil),                     // 36: fsweep.hadoop.namenode.EncryptionZoneProto
-	(*GetEZForPathRequestProto)(nil),                // 37: fsweep.hadoop.namenode.GetEZForPathRequestProto
-	(*GetEZForPathResponseProto)(nil),               // 38: fsweep.hadoop.namenode.GetEZForPathResponseProto
-	(*CheckAccessRequestProto)(nil),                 // 39: fsweep.hadoop.namenode.CheckAccessRequestProto
-	(*CheckAccessResponseProto)(nil),                // 40: fsweep.hadoop.namenode.CheckAccessResponseProto
-	(*GetDataEncryptionKeyRequestProto)(nil),        // 41: fsweep.hadoop.namenode.GetDataEncryptionKeyRequestProto
-	(*GetDataEncryptionKeyResponseProto)(nil),       // 42: fsweep.hadoop.namenode.GetDataEncryptionKeyResponseProto
-	(*MkdirsRequestProto)(nil),                      // 43: fsweep.hadoop.namenode.MkdirsRequestProto
-	(*MkdirsResponseProto)(nil),                     // 44: fsweep.hadoop.namenode.MkdirsResponseProto
-	(*Rename2RequestProto)(nil),                     // 45: fsweep.hadoop.namenode.Rename2RequestProto
-	(*Rename2ResponseProto)(nil),                    // 46: fsweep.hadoop.namenode.Rename2ResponseProto
+	(*ExtendedBlockProto)(nil),                      // 16: fsweep.hadoop.namenode.ExtendedBlockProto
+	(*LocatedBlockProto)(nil),                       // 17: fsweep.hadoop.namenode.LocatedBlockProto
+	(*LocatedBlocksProto)(nil),                      // 18: fsweep.hadoop.namenode.LocatedBlocksProto
+	(*HdfsFileStatusProto)(nil),                     // 19: fsweep.hadoop.namenode.HdfsFileStatusProto
+	(*GetFileLinkInfoRequestProto)(nil),             // 20: fsweep.hadoop.namenode.GetFileLinkInfoRequestProto
+	(*GetFileLinkInfoResponseProto)(nil),            // 21: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto
+	(*DirectoryListingProto)(nil),                   // 22: fsweep.hadoop.namenode.DirectoryListingProto
+	(*GetListingRequestProto)(nil),                  // 23: fsweep.hadoop.namenode.GetListingRequestProto
+	(*GetListingResponseProto)(nil),                 // 24: fsweep.hadoop.namenode.GetListingResponseProto
+	(*SnapshottableDirectoryStatusProto)(nil),       // 25: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
+	(*SnapshottableDirectoryListingProto)(nil),      // 26: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
+	(*GetSnapshottableDirListingRequestProto)(nil),  // 27: fsweep.hadoop.namenode.GetSnapshottableDirListingRequestProto
+	(*GetSnapshottableDirListingResponseProto)(nil), // 28: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto
+	(*ContentSummaryProto)(nil),                     // 29: fsweep.hadoop.namenode.ContentSummaryProto
+	(*GetContentSummaryRequestProto)(nil),           // 30: fsweep.hadoop.namenode.GetContentSummaryRequestProto
+	(*GetContentSummaryResponseProto)(nil),          // 31: fsweep.hadoop.namenode.GetContentSummaryResponseProto
+	(*XAttrProto)(nil),                              // 32: fsweep.hadoop.namenode.XAttrProto
+	(*GetXAttrsRequestProto)(nil),                   // 33: fsweep.hadoop.namenode.GetXAttrsRequestProto
+	(*GetXAttrsResponseProto)(nil),                  // 34: fsweep.hadoop.namenode.GetXAttrsResponseProto
+	(*IsFileClosedRequestProto)(nil),                // 35: fsweep.hadoop.namenode.IsFileClosedRequestProto
+	(*IsFileClosedResponseProto)(nil),               // 36: fsweep.hadoop.namenode.IsFileClosedResponseProto
+	(*EncryptionZoneProto)(nil),                     // 37: fsweep.hadoop.namenode.EncryptionZoneProto
+	(*GetEZForPathRequestProto)(nil),                // 38: fsweep.hadoop.namenode.GetEZForPathRequestProto
+	(*GetEZForPathResponseProto)(nil),               // 39: fsweep.hadoop.namenode.GetEZForPathResponseProto
+	(*CheckAccessRequestProto)(nil),                 // 40: fsweep.hadoop.namenode.CheckAccessRequestProto
+	(*CheckAccessResponseProto)(nil),                // 41: fsweep.hadoop.namenode.CheckAccessResponseProto
+	(*GetDataEncryptionKeyRequestProto)(nil),        // 42: fsweep.hadoop.namenode.GetDataEncryptionKeyRequestProto
+	(*GetDataEncryptionKeyResponseProto)(nil),       // 43: fsweep.hadoop.namenode.GetDataEncryptionKeyResponseProto
+	(*MkdirsRequestProto)(nil),                      // 44: fsweep.hadoop.namenode.MkdirsRequestProto
+	(*MkdirsResponseProto)(nil),                     // 45: fsweep.hadoop.namenode.MkdirsResponseProto
+	(*Rename2RequestProto)(nil),                     // 46: fsweep.hadoop.namenode.Rename2RequestProto
+	(*Rename2ResponseProto)(nil),                    // 47: fsweep.hadoop.namenode.Rename2ResponseProto
 }
 var file_fsweep_namenode_proto_depIdxs = []int32{
 	7,  // 0: fsweep.hadoop.namenode.GetServerDefaultsResponseProto.serverDefaults:type_name -> fsweep.hadoop.namenode.FsServerDefaultsProto
 	0,  // 1: fsweep.hadoop.namenode.SetSafeModeRequestProto.action:type_name -> fsweep.hadoop.namenode.SafeModeActionProto
 	14, // 2: fsweep.hadoop.namenode.DatanodeInfoProto.id:type_name -> fsweep.hadoop.namenode.DatanodeIDProto
-	15, // 3: fsweep.hadoop.namenode.LocatedBlockProto.locs:type_name -> fsweep.hadoop.namenode.DatanodeInfoProto
-	16, // 4: fsweep.hadoop.namenode.LocatedBlocksProto.blocks:type_name -> fsweep.hadoop.namenode.LocatedBlockProto
-	16, // 5: fsweep.hadoop.namenode.LocatedBlocksProto.lastBlock:type_name -> fsweep.hadoop.namenode.LocatedBlockProto
-	2,  // 6: fsweep.hadoop.namenode.HdfsFileStatusProto.fileType:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto.FileType
-	4,  // 7: fsweep.hadoop.namenode.HdfsFileStatusProto.permission:type_name -> fsweep.hadoop.namenode.FsPermissionProto
-	17, // 8: fsweep.hadoop.namenode.HdfsFileStatusProto.locations:type_name -> fsweep.hadoop.namenode.LocatedBlocksProto
-	13, // 9: fsweep.hadoop.namenode.HdfsFileStatusProto.fileEncryptionInfo:type_name -> fsweep.hadoop.namenode.FileEncryptionInfoProto
-	12, // 10: fsweep.hadoop.namenode.HdfsFileStatusProto.ecPolicy:type_name -> fsweep.hadoop.namenode.ErasureCodingPolicyProto
-	18, // 11: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto.fs:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
-	18, // 12: fsweep.hadoop.namenode.DirectoryListingProto.partialListing:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
-	21, // 13: fsweep.hadoop.namenode.GetListingResponseProto.dirList:type_name -> fsweep.hadoop.namenode.DirectoryListingProto
-	18, // 14: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto.dirStatus:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
-	24, // 15: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto.snapshottableDirListing:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
-	25, // 16: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto.snapshottableDirList:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
-	28, // 17: fsweep.hadoop.namenode.GetContentSummaryResponseProto.summary:type_name -> fsweep.hadoop.namenode.ContentSummaryProto
-	3,  // 18: fsweep.hadoop.namenode.XAttrProto.namespace:type_name -> fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
-	31, // 19: fsweep.hadoop.namenode.GetXAttrsRequestProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
-	31, // 20: fsweep.hadoop.namenode.GetXAttrsResponseProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
-	36, // 21: fsweep.hadoop.namenode.GetEZForPathResponseProto.zone:type_name -> fsweep.hadoop.namenode.EncryptionZoneProto
-	1,  // 22: fsweep.hadoop.namenode.CheckAccessRequestProto.mode:type_name -> fsweep.hadoop.namenode.FsActionProto
-	4,  // 23: fsweep.hadoop.namenode.MkdirsRequestProto.masked:type_name -> fsweep.hadoop.namenode.FsPermissionProto
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	16, // 3: fsweep.hadoop.namenode.LocatedBlockProto.b:type_name -> fsweep.hadoop.namenode.ExtendedBlockProto
+	15, // 4: fsweep.hadoop.namenode.LocatedBlockProto.locs:type_name -> fsweep.hadoop.namenode.DatanodeInfoProto
+	17, // 5: fsweep.hadoop.namenode.LocatedBlocksProto.blocks:type_name -> fsweep.hadoop.namenode.LocatedBlockProto
+	17, // 6: fsweep.hadoop.namenode.LocatedBlocksProto.lastBlock:type_name -> fsweep.hadoop.namenode.LocatedBlockProto
+	13, // 7: fsweep.hadoop.namenode.LocatedBlocksProto.fileEncryptionInfo:type_name -> fsweep.hadoop.namenode.FileEncryptionInfoProto
+	12, // 8: fsweep.hadoop.namenode.LocatedBlocksProto.ecPolicy:type_name -> fsweep.hadoop.namenode.ErasureCodingPolicyProto
+	2,  // 9: fsweep.hadoop.namenode.HdfsFileStatusProto.fileType:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto.FileType
+	4,  // 10: fsweep.hadoop.namenode.HdfsFileStatusProto.permission:type_name -> fsweep.hadoop.namenode.FsPermissionProto
+	18, // 11: fsweep.hadoop.namenode.HdfsFileStatusProto.locations:type_name -> fsweep.hadoop.namenode.LocatedBlocksProto
+	13, // 12: fsweep.hadoop.namenode.HdfsFileStatusProto.fileEncryptionInfo:type_name -> fsweep.hadoop.namenode.FileEncryptionInfoProto
+	12, // 13: fsweep.hadoop.namenode.HdfsFileStatusProto.ecPolicy:type_name -> fsweep.hadoop.namenode.ErasureCodingPolicyProto
+	19, // 14: fsweep.hadoop.namenode.GetFileLinkInfoResponseProto.fs:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
+	19, // 15: fsweep.hadoop.namenode.DirectoryListingProto.partialListing:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
+	22, // 16: fsweep.hadoop.namenode.GetListingResponseProto.dirList:type_name -> fsweep.hadoop.namenode.DirectoryListingProto
+	19, // 17: fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto.dirStatus:type_name -> fsweep.hadoop.namenode.HdfsFileStatusProto
+	25, // 18: fsweep.hadoop.namenode.SnapshottableDirectoryListingProto.snapshottableDirListing:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryStatusProto
+	26, // 19: fsweep.hadoop.namenode.GetSnapshottableDirListingResponseProto.snapshottableDirList:type_name -> fsweep.hadoop.namenode.SnapshottableDirectoryListingProto
+	29, // 20: fsweep.hadoop.namenode.GetContentSummaryResponseProto.summary:type_name -> fsweep.hadoop.namenode.ContentSummaryProto
+	3,  // 21: fsweep.hadoop.namenode.XAttrProto.namespace:type_name -> fsweep.hadoop.namenode.XAttrProto.XAttrNamespaceProto
+	32, // 22: fsweep.hadoop.namenode.GetXAttrsRequestProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
+	32, // 23: fsweep.hadoop.namenode.GetXAttrsResponseProto.xAttrs:type_name -> fsweep.hadoop.namenode.XAttrProto
+	37, // 24: fsweep.hadoop.namenode.GetEZForPathResponseProto.zone:type_name -> fsweep.hadoop.namenode.EncryptionZoneProto
+	1,  // 25: fsweep.hadoop.namenode.CheckAccessRequestProto.mode:type_name -> fsweep.hadoop.namenode.FsActionProto
+	4,  // 26: fsweep.hadoop.namenode.MkdirsRequestProto.masked:type_name -> fsweep.hadoop.namenode.FsPermissionProto
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_fsweep_namenode_proto_init() }
@@ -2913,7 +3040,7 @@ func file_fsweep_namenode_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fsweep_namenode_proto_rawDesc), len(file_fsweep_namenode_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

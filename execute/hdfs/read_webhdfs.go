@@ -1,0 +1,202 @@
+package hdfs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"fsweep/execute"
+	"fsweep/proto/hadoop"
+)
+
+// Bounds of answers that are no file.
+const (
+	maxHTTPHead  = 64 << 10
+	maxHTTPError = 64 << 10
+)
+
+// webHDFSWay reads by WebHDFS OPEN: the ACTIVE NameNode names a DataNode, whose own client
+// decrypts, decodes and verifies checksums, and which sends plain bytes by HTTP or HTTPS.
+//
+// A Location can carry a delegation token. No URL is put into an error or a log; and
+// net/http's client, which would do so, is not used, only its transport. That also
+// follows no redirect by itself, and takes no proxy from the environment.
+type webHDFSWay struct {
+	nameNode  fileNameNode
+	conf      *Conf
+	auth      httpAuth
+	transport *http.Transport
+}
+
+// httpAuth says who asks. A NameNode is asked for the redirect only.
+type httpAuth interface {
+	authorize(request *http.Request)
+}
+
+// simpleAuth names the user, as simple authentication does.
+type simpleAuth string
+
+func (user simpleAuth) authorize(request *http.Request) {
+	q := request.URL.Query()
+	q.Set("user.name", string(user))
+	request.URL.RawQuery = q.Encode()
+}
+
+func newWebHDFSWay(nn fileNameNode, conf *Conf, user string, dial dialFunc) *webHDFSWay {
+	return &webHDFSWay{nameNode: nn, conf: conf, auth: simpleAuth(user), transport: &http.Transport{
+		Proxy:                  nil,
+		DialContext:            dial,
+		DisableKeepAlives:      true, // a file is read rarely, and servers close what is idle
+		DisableCompression:     true, // Content-Length is to be the file's
+		MaxResponseHeaderBytes: maxHTTPHead,
+		Protocols:              http1(),
+	}}
+}
+
+func http1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
+}
+
+// String names it.
+func (*webHDFSWay) String() string { return "WebHDFS" }
+
+// open implements [way].
+func (w *webHDFSWay) open(ctx context.Context, f *foundFile) (io.ReadCloser, error) {
+	active, err := w.nameNode.Active(ctx)
+	if err != nil {
+		return nil, err
+	}
+	server, err := httpServer(w.conf, active)
+	if err != nil {
+		return nil, err
+	}
+	if f.protection == privateTransfer && server.scheme != "https" {
+		return nil, fmt.Errorf("%w: the data transfer is encrypted, and dfs.http.policy allows http only", execute.ErrUnreadable)
+	}
+	to, err := w.redirect(ctx, server, f)
+	if err != nil {
+		return nil, err
+	}
+	return w.fetch(ctx, to, f)
+}
+
+// redirect asks the NameNode which DataNode to go to.
+func (w *webHDFSWay) redirect(ctx context.Context, server webServer, f *foundFile) (*url.URL, error) {
+	ask := &url.URL{Scheme: server.scheme, Host: server.address, Path: openPath(f.ID), RawQuery: "op=OPEN"}
+	response, err := w.get(ctx, ask, true)
+	if err != nil {
+		return nil, fmt.Errorf("NameNode %s: %w", server.address, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusTemporaryRedirect {
+		return nil, httpError("NameNode "+server.address, server.address, response)
+	}
+	to, err := url.Parse(response.Header.Get("Location"))
+	if err != nil { // which has the whole of it
+		return nil, fmt.Errorf("NameNode %s redirects to what is no URL", server.address)
+	}
+	if err := checkRedirect(ask, to, f.blocks); err != nil {
+		return nil, fmt.Errorf("NameNode %s redirects %w", server.address, err)
+	}
+	return to, nil
+}
+
+// checkRedirect allows only what a NameNode says for OPEN: the same file and scheme, at
+// a DataNode that has some of it.
+func checkRedirect(from, to *url.URL, blocks *hadoop.LocatedBlocksProto) error {
+	if to.Scheme != from.Scheme {
+		return fmt.Errorf("from %s to %q", from.Scheme, to.Scheme)
+	}
+	known := false
+	for _, dn := range dataNodes(blocks) {
+		port := dn.GetInfoPort()
+		if to.Scheme == "https" {
+			port = dn.GetInfoSecurePort()
+		}
+		sameHost := strings.EqualFold(to.Hostname(), dn.GetHostName()) || to.Hostname() == dn.GetIpAddr()
+		known = known || port != 0 && sameHost && to.Port() == strconv.FormatUint(uint64(port), 10)
+	}
+	if !known {
+		return fmt.Errorf("to %q, which is no DataNode of this file", to.Host)
+	}
+	query, err := url.ParseQuery(to.RawQuery)
+	if err != nil || to.User != nil || to.Opaque != "" || to.Path != from.Path || !wholeFile(query) {
+		return fmt.Errorf("to something else than this file at DataNode %s", to.Host)
+	}
+	return nil
+}
+
+// wholeFile tells whether a query opens a file from its first to its last byte.
+func wholeFile(query url.Values) bool {
+	offset := query.Get("offset")
+	return strings.EqualFold(query.Get("op"), "OPEN") && (offset == "" || offset == "0") && query.Get("length") == ""
+}
+
+// fetch asks the DataNode for the bytes.
+func (w *webHDFSWay) fetch(ctx context.Context, from *url.URL, f *foundFile) (io.ReadCloser, error) {
+	response, err := w.get(ctx, from, false)
+	if err != nil {
+		return nil, fmt.Errorf("DataNode %s: %w", from.Host, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, httpError("DataNode "+from.Host, from.Host, response)
+	}
+	encoding := response.Header.Get("Content-Encoding")
+	if encoding == "" && (response.ContentLength < 0 || response.ContentLength == f.Length) {
+		return response.Body, nil
+	}
+	_ = response.Body.Close() // nothing of it is wanted
+	if encoding != "" {
+		return nil, fmt.Errorf("DataNode %s: Content-Encoding is %q", from.Host, encoding)
+	}
+	return nil, fmt.Errorf("DataNode %s: Content-Length is %d, the file has %d bytes", from.Host, response.ContentLength, f.Length)
+}
+
+// get sends one request. Its errors hold no URL.
+func (w *webHDFSWay) get(ctx context.Context, to *url.URL, identify bool) (*http.Response, error) {
+	request := (&http.Request{
+		Method: http.MethodGet, URL: &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery},
+		Host: to.Host, Header: http.Header{"Accept": {"*/*"}},
+	}).WithContext(ctx)
+	if identify {
+		w.auth.authorize(request)
+	}
+	response, err := w.transport.RoundTrip(request)
+	var withURL *url.Error
+	if errors.As(err, &withURL) {
+		err = withURL.Err
+	}
+	return response, err
+}
+
+// openPath is the path of WebHDFS for an inode.
+func openPath(id uint64) string { return "/webhdfs/v1" + execute.ByID(id).Path() }
+
+// httpError makes an error of an answer that is not the one asked for: the NameNode's
+// own class and message where it gives them.
+func httpError(who, address string, response *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxHTTPError)) // what there is of it serves
+	var answer struct {
+		RemoteException *struct{ Exception, JavaClassName, Message string }
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.RemoteException == nil {
+		return fmt.Errorf("%s: HTTP status %d", who, response.StatusCode)
+	}
+	e := answer.RemoteException
+	class := e.JavaClassName
+	if class == "" {
+		class = e.Exception
+	}
+	return fmt.Errorf("%s: HTTP status %d: %w", who, response.StatusCode, &execute.RemoteError{
+		Call: "OPEN", NameNode: address, Class: class, Message: e.Message, Kind: kindOf("OPEN", class, e.Message),
+	})
+}
