@@ -22,7 +22,7 @@ type explainOptions struct {
 }
 
 func newExplain(env *cli.Env) *cobra.Command {
-	o := explainOptions{cleanupOptions: cleanupOptions{readOptions: readOptions{format: choice{value: "text"}}}}
+	o := explainOptions{cleanupOptions: cleanupOptions{readOptions: readOptions{format: cli.Choice{Value: "text"}}}}
 	cmd := &cobra.Command{
 		Use:   "explain IMAGE --policy FILE PATH…",
 		Short: "Say why a path is kept or planned, and what would change that",
@@ -38,7 +38,7 @@ all roots stopped) is a warning here, and stands in the answer.` + explainStatus
          /flink-checkpoints/orders/8413978720d4030c5d631f3b2b9c30d4`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return usage(cmd, errors.New("no path given"))
+				return cli.Usage(cmd, errors.New("no path given"))
 			}
 			return oneImage(cmd, args[:min(len(args), 1)])
 		},
@@ -54,7 +54,7 @@ all roots stopped) is a warning here, and stands in the answer.` + explainStatus
 		},
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.format, "format", "form of the answer", "text", "json")
+	cli.AddChoice(flags, &o.format, "format", "form of the answer", "text", "json")
 	o.addFlags(flags)
 	o.addPolicyFlags(flags)
 	return cmd
@@ -76,7 +76,7 @@ EXIT STATUS
 Whenever it is not 0, no output file appears and an existing one stays as it was.`
 
 func (o *explainOptions) run(ctx context.Context, env *cli.Env, name string) error {
-	if err := checkOutput(env, o.output); err != nil {
+	if err := cli.CheckOutput(env, o.output); err != nil {
 		return err
 	}
 	in, err := o.readInputs(env)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,41 +14,10 @@ import (
 	"fsweep/cmd/internal/cli"
 )
 
-// choice is a flag that takes one of a few words.
-type choice struct {
-	value   string
-	allowed []string
-}
-
-// String, Set and Type implement pflag.Value.
-func (c *choice) String() string { return c.value }
-
-// Set takes the value that the user typed.
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("must be %s", strings.Join(c.allowed, " or "))
-	}
-	c.value = s
-	return nil
-}
-
-// Type is shown in the help.
-func (c *choice) Type() string { return strings.Join(c.allowed, "|") }
-
-// addChoice adds a flag whose first word is the default, unless required.
-func addChoice(flags *pflag.FlagSet, c *choice, name, help string, allowed ...string) {
-	c.allowed = allowed
-	flags.Var(c, name, help)
-	if c.value == "" {
-		return
-	}
-	flags.Lookup(name).DefValue = c.value
-}
-
 // readOptions are the flags of all commands that read an image. Each adds the
 // formats that it has.
 type readOptions struct {
-	format     choice
+	format     cli.Choice
 	output     string
 	workers    int
 	noVerify   bool
@@ -57,7 +25,7 @@ type readOptions struct {
 }
 
 func (o *readOptions) addFlags(flags *pflag.FlagSet) {
-	addOutput(flags, &o.output)
+	cli.AddOutput(flags, &o.output)
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that decode; changes no output")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not read the .md5 file; every output says so")
 	flags.BoolVar(&o.noProgress, "no-progress", false, "no progress bar on a terminal")
@@ -81,7 +49,7 @@ const maxWorkers = 1024
 
 func (o *readOptions) validate(cmd *cobra.Command) error {
 	if o.workers < 1 || o.workers > maxWorkers {
-		return usage(cmd, fmt.Errorf("--workers %d: must be 1 to %d", o.workers, maxWorkers))
+		return cli.Usage(cmd, fmt.Errorf("--workers %d: must be 1 to %d", o.workers, maxWorkers))
 	}
 	return nil
 }
@@ -99,18 +67,6 @@ func show(bar *cli.Progress) func(namespace.Progress) {
 		return nil
 	}
 	return func(p namespace.Progress) { bar.Update(p.Stage, p.INodes, p.Bytes, p.Total) }
-}
-
-func addOutput(flags *pflag.FlagSet, name *string) {
-	flags.StringVarP(name, "output", "o", "-", "`file` to write, complete or not at all; - is standard output")
-}
-
-// checkOutput refuses the empty name: an unset variable of a script, most likely.
-func checkOutput(env *cli.Env, name string) error {
-	if name != "" {
-		return nil
-	}
-	return &cli.UsageError{Command: env.Name, Err: errors.New("-o needs the name of a file, or - for standard output")}
 }
 
 var errNegativeTop = errors.New("--top must not be negative")

@@ -13,7 +13,7 @@ import (
 type inspectOptions struct{ readOptions }
 
 func newInspect(env *cli.Env) *cobra.Command {
-	o := inspectOptions{readOptions{format: choice{value: "text"}}}
+	o := inspectOptions{readOptions{format: cli.Choice{Value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "inspect IMAGE",
 		Short: "Show header, sections and record counts of an image",
@@ -24,7 +24,7 @@ verified. Sections that this version does not know are marked and skipped.` + ex
 		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.format, "format", "form of the output", "text", "json")
+	cli.AddChoice(flags, &o.format, "format", "form of the output", "text", "json")
 	o.addFlags(flags)
 	return cmd
 }
@@ -40,7 +40,7 @@ func (o *inspectOptions) run(ctx context.Context, env *cli.Env, name string) err
 		}
 		im.describe(&i.Source)
 		bar.Stop()
-		if o.format.value == "json" {
+		if o.format.Value == "json" {
 			return reports.InspectionJSON(out, i)
 		}
 		return reports.InspectionText(out, i)

@@ -14,7 +14,7 @@ import (
 
 type inventoryOptions struct {
 	readOptions
-	of choice
+	of cli.Choice
 }
 
 func newInventory(env *cli.Env) *cobra.Command {
@@ -37,18 +37,18 @@ Fields without a value are empty, lists are JSON, path has its exact bytes.` + e
 		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.of, "of", "what a row is about (required)", "inodes", "directories")
-	addChoice(flags, &o.format, "format", "form of the rows (required)", "ndjson", "csv")
+	cli.AddChoice(flags, &o.of, "of", "what a row is about (required)", "inodes", "directories")
+	cli.AddChoice(flags, &o.format, "format", "form of the rows (required)", "ndjson", "csv")
 	o.addFlags(flags)
 	return cmd
 }
 
 func (o *inventoryOptions) validate(cmd *cobra.Command) error {
 	switch {
-	case o.of.value == "":
-		return usage(cmd, errors.New("--of inodes or --of directories is required"))
-	case o.format.value == "":
-		return usage(cmd, errors.New("--format ndjson or --format csv is required"))
+	case o.of.Value == "":
+		return cli.Usage(cmd, errors.New("--of inodes or --of directories is required"))
+	case o.format.Value == "":
+		return cli.Usage(cmd, errors.New("--format ndjson or --format csv is required"))
 	}
 	return o.readOptions.validate(cmd)
 }
@@ -56,7 +56,7 @@ func (o *inventoryOptions) validate(cmd *cobra.Command) error {
 func (o *inventoryOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	return o.write(ctx, env, name, func(ctx context.Context, im *image, out *cli.Output, bar *cli.Progress) error {
 		t, err := namespace.Load(ctx, im.Image, namespace.Options{
-			Workers: o.workers, Progress: show(bar), NoSums: o.of.value == "inodes",
+			Workers: o.workers, Progress: show(bar), NoSums: o.of.Value == "inodes",
 		})
 		if err != nil {
 			return err
@@ -83,12 +83,12 @@ func (o *inventoryOptions) rows(ctx context.Context, im *image, t *namespace.Tre
 	before := im.BytesRead()
 	writers := make([]rowWriter, o.workers)
 	for i := range writers {
-		writers[i].rows = reports.NewRows(t, rowFormat(o.format.value))
+		writers[i].rows = reports.NewRows(t, rowFormat(o.format.Value))
 		// About what a batch takes; growing to it would leave garbage behind.
 		writers[i].buf = make([]byte, 0, min(t.NumINodes()*512, 6<<20))
 	}
 	header := writers[0].rows.INodeHeader
-	if o.of.value == "directories" {
+	if o.of.Value == "directories" {
 		header = writers[0].rows.DirectoryHeader
 	}
 	if h := header(nil); len(h) > 0 {
@@ -99,7 +99,7 @@ func (o *inventoryOptions) rows(ctx context.Context, im *image, t *namespace.Tre
 	q := newQueue(ctx, out)
 	defer q.close()
 	err := t.EachINode(ctx, o.workers, func(worker int, b *namespace.EntryBatch) error {
-		err := cli.Guard(func() error { return writers[worker].format(b, o.of.value == "directories") })
+		err := cli.Guard(func() error { return writers[worker].format(b, o.of.Value == "directories") })
 		done, err := q.put(b.Seq, &writers[worker], err)
 		bar.Update("writing", done, im.BytesRead()-before, sec.Length)
 		return err

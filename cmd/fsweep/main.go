@@ -10,9 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +18,9 @@ import (
 
 func main() {
 	limitGarbage(usualGarbage)
-	os.Exit(cli.Main(cli.System("fsweep"), run))
+	env := cli.System("fsweep")
+	env.MemoryHint = "docs/PERFORMANCE.md says what each command takes; --workers 1 takes least, and NDJSON less than JSON"
+	os.Exit(cli.Main(env, run))
 }
 
 func run(ctx context.Context, env *cli.Env) error {
@@ -48,18 +47,18 @@ plan decides by a policy what of the leftovers of Flink may be moved to the tras
 and explain says why for single paths; neither moves anything. The command
 references reads no image: it lists what Flink's checkpoints and savepoints refer
 to. The help of these three says what differs in their exit status.` + exitStatus,
-		Args:          noSubcommand,
+		Args:          cli.NoSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version(),
+		Version:       cli.Version("fsweep"),
 
 		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(cmd, errors.New("which command?"))
+			return cli.Usage(cmd, errors.New("which command?"))
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(usage)
+	root.SetFlagErrorFunc(cli.Usage)
 	root.AddCommand(newInspect(env), newReport(env), newQuota(env), newInventory(env), newReferences(env), newPlan(env), newExplain(env))
 	return root
 }
@@ -77,41 +76,14 @@ EXIT STATUS
   141  the reader of the output went away, as in "fsweep … | head"
 Whenever it is not 0, no output file appears and an existing one stays as it was.`
 
-// usage marks an error as one of the command line.
-func usage(cmd *cobra.Command, err error) error {
-	return &cli.UsageError{Command: cmd.CommandPath(), Err: err}
-}
-
-func noSubcommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := usage(cmd, fmt.Errorf("unknown command %q", args[0]))
-	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		return cli.WithHint(err, "did you mean %s?", strings.Join(similar, " or "))
-	}
-	return err
-}
-
 // oneImage accepts exactly one argument.
 func oneImage(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 1:
 		return nil
 	case 0:
-		return usage(cmd, errors.New("no image given"))
+		return cli.Usage(cmd, errors.New("no image given"))
 	}
-	return cli.WithHint(usage(cmd, fmt.Errorf("one image at a time, not %d: %q", len(args), args)),
+	return cli.WithHint(cli.Usage(cmd, fmt.Errorf("one image at a time, not %d: %q", len(args), args)),
 		"quote a name that has spaces in it")
-}
-
-func version() string {
-	return fmt.Sprintf("fsweep %s %s %s/%s", moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-func moduleVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -22,7 +22,7 @@ type planOptions struct {
 }
 
 func newPlan(env *cli.Env) *cobra.Command {
-	o := planOptions{cleanupOptions: cleanupOptions{readOptions: readOptions{format: choice{value: "text"}}}}
+	o := planOptions{cleanupOptions: cleanupOptions{readOptions: readOptions{format: cli.Choice{Value: "text"}}}}
 	cmd := &cobra.Command{
 		Use:   "plan IMAGE --policy FILE [-o PLAN]",
 		Short: "Decide what a clean-up of Flink's leftovers may move, and why",
@@ -56,7 +56,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 }
 
 func (o *planOptions) addPlanFlags(flags *pflag.FlagSet) {
-	addChoice(flags, &o.format, "format", "form of what is shown", "text", "json")
+	cli.AddChoice(flags, &o.format, "format", "form of what is shown", "text", "json")
 	o.addFlags(flags)
 	flags.Lookup("output").Usage = "`file` for the plan, complete or not at all; - is standard output, and what is shown goes to standard error"
 	flags.Lookup("output").DefValue = ""
@@ -113,16 +113,16 @@ func (o *planOptions) validate(cmd *cobra.Command) error {
 	alone := func(flag string, others ...string) error {
 		for _, other := range others {
 			if flags.Changed(other) {
-				return usage(cmd, fmt.Errorf("--%s goes without --%s", flag, other))
+				return cli.Usage(cmd, fmt.Errorf("--%s goes without --%s", flag, other))
 			}
 		}
 		return nil
 	}
 	switch {
 	case o.maxListLines < 0:
-		return usage(cmd, errors.New("--max-list-lines must not be negative"))
+		return cli.Usage(cmd, errors.New("--max-list-lines must not be negative"))
 	case flags.Changed("output") && o.output == "":
-		return usage(cmd, errors.New("-o needs the name of a file, or - for standard output"))
+		return cli.Usage(cmd, errors.New("-o needs the name of a file, or - for standard output"))
 	case o.suggest:
 		if err := alone("suggest", append([]string{"print-policy", "output", "list-contents"}, policyFlags...)...); err != nil {
 			return err

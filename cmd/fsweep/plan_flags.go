@@ -80,14 +80,14 @@ func (o *cleanupOptions) validate(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if flags.Changed("min-age-hours") {
 		if o.minAgeHours < 1 || o.minAgeHours > maxHours {
-			return usage(cmd, fmt.Errorf("--min-age-hours %d: must be 1 to %d", o.minAgeHours, maxHours))
+			return cli.Usage(cmd, fmt.Errorf("--min-age-hours %d: must be 1 to %d", o.minAgeHours, maxHours))
 		}
 		age := cleanup.Duration(time.Duration(o.minAgeHours) * time.Hour)
 		o.overrides.MinAge = &age
 	}
 	if flags.Changed("keep") {
 		if o.keep < 0 {
-			return usage(cmd, errors.New("--keep must not be negative"))
+			return cli.Usage(cmd, errors.New("--keep must not be negative"))
 		}
 		o.overrides.Keep = &o.keep
 	}
@@ -100,6 +100,6 @@ func (o *cleanupOptions) needPolicy(cmd *cobra.Command) error {
 	if o.policy != "" {
 		return nil
 	}
-	return cli.WithHint(usage(cmd, errors.New("--policy is required: nothing is planned without one")),
+	return cli.WithHint(cli.Usage(cmd, errors.New("--policy is required: nothing is planned without one")),
 		"docs/policies has samples, and \"fsweep plan --suggest IMAGE\" writes a first one")
 }

@@ -181,7 +181,7 @@ func (c *ruling) write(ctx context.Context, w io.Writer, workers int, bar *cli.P
 	}
 	result, err := plan.Write(ctx, w, &plan.Request{
 		Tree: c.tree, Collector: c.collector, Discovery: c.discovery, Decision: c.decision, Policy: c.in.policy, Inputs: c.in.given,
-		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: moduleVersion(), PolicyName: c.in.planPolicy().Name,
+		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: cli.ModuleVersion(), PolicyName: c.in.planPolicy().Name,
 		Live: c.in.live, Pins: c.in.pins, Warnings: c.in.warnings, Workers: workers, Progress: show(bar),
 	})
 	if errors.Is(err, plan.ErrNotFound) {

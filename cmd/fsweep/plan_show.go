@@ -28,7 +28,7 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 	write := func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		var err error
-		if o.format.value == "json" {
+		if o.format.Value == "json" {
 			err = view.JSON(b, v)
 		} else {
 			err = view.Text(b, v, view.TextOptions{MaxListLines: o.maxListLines, ListContents: o.listContents})
@@ -77,7 +77,7 @@ func (o *explainOptions) answer(c *ruling, places []place, out io.Writer) error 
 		all.Paths = append(all.Paths, explainView(src, t))
 	}
 	b := bufio.NewWriter(out)
-	if o.format.value == "json" {
+	if o.format.Value == "json" {
 		if err := view.ExplainJSON(b, all); err != nil {
 			return err
 		}

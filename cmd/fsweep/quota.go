@@ -14,7 +14,7 @@ import (
 type quotaOptions struct{ readOptions }
 
 func newQuota(env *cli.Env) *cobra.Command {
-	o := quotaOptions{readOptions{format: choice{value: "text"}}}
+	o := quotaOptions{readOptions{format: cli.Choice{Value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "quota IMAGE",
 		Short: "List every directory with a quota: limit, used, left, percent",
@@ -29,7 +29,7 @@ files there count against no storage type.` + exitStatus,
 		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson", "csv")
+	cli.AddChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson", "csv")
 	o.addFlags(flags)
 	return cmd
 }
@@ -48,7 +48,7 @@ func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error
 		im.describe(&src)
 		rows := analyze.Quotas(t)
 		findings := analyze.Findings(name, t, rows)
-		switch o.format.value {
+		switch o.format.Value {
 		case "json":
 			return reports.QuotaJSON(out, &src, findings, rows)
 		case "text":
@@ -56,7 +56,7 @@ func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error
 		}
 		im.warn(env)
 		warnFindings(env, findings)
-		w := reports.NewRows(t, rowFormat(o.format.value))
+		w := reports.NewRows(t, rowFormat(o.format.Value))
 		b := w.QuotaHeader(nil)
 		for i := range rows {
 			b = w.Quota(b, &rows[i])

@@ -18,12 +18,12 @@ import (
 )
 
 type referencesOptions struct {
-	format choice
+	format cli.Choice
 	output string
 }
 
 func newReferences(env *cli.Env) *cobra.Command {
-	o := referencesOptions{format: choice{value: "text"}}
+	o := referencesOptions{format: cli.Choice{Value: "text"}}
 	cmd := &cobra.Command{
 		Use:   "references FILE…",
 		Short: "List what Flink's checkpoints and savepoints refer to",
@@ -54,17 +54,17 @@ files are followed; one to a folder is an error, unless that is searched as well
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usage(cmd, errors.New("no file given"))
+				return cli.Usage(cmd, errors.New("no file given"))
 			case slices.Contains(args, ""): // an unset variable of a script, most likely
-				return usage(cmd, errors.New("a file without a name"))
+				return cli.Usage(cmd, errors.New("a file without a name"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson")
-	addOutput(flags, &o.output)
+	cli.AddChoice(flags, &o.format, "format", "form of the list", "text", "json", "ndjson")
+	cli.AddOutput(flags, &o.output)
 	flags.Lookup("output").Usage = "`file` to write, also if some FILE is damaged; - is standard output"
 	return cmd
 }
@@ -86,7 +86,7 @@ When it is neither 0 nor 2, no output file appears and an existing one stays as 
 was; nor when the command line is wrong.`
 
 func (o *referencesOptions) run(ctx context.Context, env *cli.Env, args []string) error {
-	if err := checkOutput(env, o.output); err != nil {
+	if err := cli.CheckOutput(env, o.output); err != nil {
 		return err
 	}
 	f := finder{env: env, seen: map[string]bool{}}
@@ -102,7 +102,7 @@ func (o *referencesOptions) run(ctx context.Context, env *cli.Env, args []string
 		return err
 	}
 	defer out.Abort()
-	format := referencesFormat(o.format.value)
+	format := referencesFormat(o.format.Value)
 	l := lister{env: env, w: reports.NewReferences(out, format)}
 	if format != reports.ReferencesNDJSON {
 		l.twins = newTwins()

@@ -16,7 +16,7 @@ type reportOptions struct {
 }
 
 func newReport(env *cli.Env) *cobra.Command {
-	o := reportOptions{readOptions: readOptions{format: choice{value: "text"}}}
+	o := reportOptions{readOptions: readOptions{format: cli.Choice{Value: "text"}}}
 	cmd := &cobra.Command{
 		Use:   "report IMAGE",
 		Short: "Report totals, quotas, largest directories, owners, snapshots, open files",
@@ -30,7 +30,7 @@ escaped: \n, \xNN and the like, \\ for a backslash.` + exitStatus,
 		RunE: onImage(env, &o),
 	}
 	flags := cmd.Flags()
-	addChoice(flags, &o.format, "format", "form of the report", "text", "json")
+	cli.AddChoice(flags, &o.format, "format", "form of the report", "text", "json")
 	flags.IntVar(&o.top, "top", 20, "length of the lists of largest directories and oldest open files")
 	o.addFlags(flags)
 	return cmd
@@ -38,7 +38,7 @@ escaped: \n, \xNN and the like, \\ for a backslash.` + exitStatus,
 
 func (o *reportOptions) validate(cmd *cobra.Command) error {
 	if o.top < 0 {
-		return usage(cmd, errNegativeTop)
+		return cli.Usage(cmd, errNegativeTop)
 	}
 	return o.readOptions.validate(cmd)
 }
@@ -54,7 +54,7 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 		}
 		im.describe(&r.Source)
 		bar.Stop()
-		if o.format.value == "json" {
+		if o.format.Value == "json" {
 			return reports.JSON(out, r)
 		}
 		return reports.Text(out, r)
@@ -66,7 +66,7 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 func (o *readOptions) write(ctx context.Context, env *cli.Env, name string,
 	fn func(context.Context, *image, *cli.Output, *cli.Progress) error,
 ) error {
-	if err := checkOutput(env, o.output); err != nil {
+	if err := cli.CheckOutput(env, o.output); err != nil {
 		return err
 	}
 	im, err := openImage(name, o.noVerify)

@@ -35,7 +35,7 @@ func (o *planOptions) runSuggest(ctx context.Context, env *cli.Env, name string)
 		s := &reports.Suggestions{Source: analyze.NewSource(name, im.Image, t), Findings: t.Findings(), Trees: trees, Policy: suggestPolicy(trees)}
 		im.describe(&s.Source)
 		bar.Stop()
-		if o.format.value == "json" {
+		if o.format.Value == "json" {
 			return reports.SuggestionsJSON(out, s)
 		}
 		return reports.SuggestionsText(out, s)

@@ -36,6 +36,8 @@ type Env struct {
 	Args   []string // without the program's name
 	Stdout *os.File
 	Stderr *os.File
+	// MemoryHint is advice for who ran out of memory; "": none.
+	MemoryHint string
 
 	mu      sync.Mutex
 	outputs map[*Output]bool // not finished
@@ -85,7 +87,10 @@ func Main(env *Env, run func(context.Context, *Env) error) int {
 			err = lateError{}
 		}
 		if memory, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
-			err = WithHint(memory, "docs/PERFORMANCE.md says what each command takes; --workers 1 takes least, and NDJSON less than JSON")
+			err = memory
+			if env.MemoryHint != "" {
+				err = WithHint(memory, "%s", env.MemoryHint)
+			}
 		}
 	}
 	env.abort()

@@ -53,6 +53,7 @@ func TestExitCode(t *testing.T) {
 		{syscall.EPIPE, 2}, // not of an output
 		{WithHint(&RefusedError{errors.New("stale")}, "hint"), 3},
 		{fmt.Errorf("wrapped: %w", &IncompleteError{errors.New("one root")}), 4},
+		{fmt.Errorf("wrapped: %w", &FailedError{errors.New("no answer")}), 5},
 		{&RefusedError{&OutputError{"f", syscall.ENOSPC}}, 5},
 		{&LinesError{errors.New("a\nb")}, 2},
 		{&PanicError{Value: 1}, 70},

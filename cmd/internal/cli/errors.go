@@ -14,7 +14,7 @@ const (
 	ExitInput       = 2   // usage, or an input that is unreadable, corrupt or unsupported
 	ExitRefused     = 3   // refused by a safety rule, nothing touched
 	ExitIncomplete  = 4   // some items were skipped by a check
-	ExitFailure     = 5   // an output could not be written, memory ran out, or an unknown outcome
+	ExitFailure     = 5   // an output could not be written, memory ran out, a cluster did not answer, or an unknown outcome
 	ExitTripped     = 6   // a breaker tripped
 	ExitBug         = 70  // a panic
 	ExitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
@@ -85,6 +85,16 @@ func (e *IncompleteError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *IncompleteError) Unwrap() error { return e.Err }
 
+// FailedError says that something did not happen that no input is to blame for, such
+// as the answer of a cluster.
+type FailedError struct{ Err error }
+
+// Error gives the cause.
+func (e *FailedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *FailedError) Unwrap() error { return e.Err }
+
 // LinesError has a text whose lines belong below each other, such as a line of a
 // file with a caret below it. That of any other error is printed on one line.
 type LinesError struct{ Err error }
@@ -133,6 +143,7 @@ func ExitCode(err error) int {
 	_, isBug := errors.AsType[*PanicError](err)
 	_, isOutput := errors.AsType[*OutputError](err)
 	_, isMemory := errors.AsType[*MemoryError](err)
+	_, isFailed := errors.AsType[*FailedError](err)
 	_, isRefused := errors.AsType[*RefusedError](err)
 	_, isIncomplete := errors.AsType[*IncompleteError](err)
 	switch {
@@ -144,7 +155,7 @@ func ExitCode(err error) int {
 		return ExitInterrupted
 	case isClosedPipe(err):
 		return ExitClosedPipe
-	case isOutput, isMemory:
+	case isOutput, isMemory, isFailed:
 		return ExitFailure
 	case isRefused:
 		return ExitRefused
