@@ -80,7 +80,16 @@ var rules = map[string]rule{
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
 	"execute/fakehdfs":             {own: []string{"execute", "execute/hdfstest"}, forbid: offline, modules: []string{}},
+	"execute/probe":                {own: []string{"execute"}, forbid: offline, modules: []string{}},
+	"reports/probe":                {own: []string{"execute", "execute/probe", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/cli":             {forbid: program},
+	"cmd/fsweep-exec": {
+		own: []string{
+			"cmd/internal/cli", "execute", "execute/hdfs", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
+			"proto/planfile", "proto/policy",
+		},
+		forbid: []string{"plugin", "os/exec"},
+	},
 	"cmd/fsweep": {
 		own: []string{
 			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",

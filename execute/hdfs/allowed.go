@@ -8,10 +8,18 @@ import (
 	"fsweep/proto/hadoop"
 )
 
-// protocol is the only protocol whose calls are sent, with its version.
+// protocol is one that NameNodes speak. A connection belongs to one, which the server's own
+// authorization goes by.
+type protocol string
+
+// The protocols of which calls are sent. All of the latter two that is permitted is one
+// call each that any user may make, and that changes nothing.
 const (
-	protocol        = "org.apache.hadoop.hdfs.protocol.ClientProtocol"
-	protocolVersion = 1
+	clientProtocol   protocol = "org.apache.hadoop.hdfs.protocol.ClientProtocol"
+	namenodeProtocol protocol = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol"
+	mappingsProtocol protocol = "org.apache.hadoop.tools.GetUserMappingsProtocol"
+
+	protocolVersion = 1 // of all of them
 )
 
 // What fsweep may ask a NameNode is listed here and nowhere else. A connection sends
@@ -24,6 +32,7 @@ const (
 
 // permitted is one call that may be sent.
 type permitted struct {
+	of      protocol
 	method  string
 	changes bool // it is one of the two that change something
 	body    []byte
@@ -37,7 +46,7 @@ const (
 
 // look permits calls that change nothing. It refuses all others.
 func look(request proto.Message) (permitted, error) {
-	p := permitted{limit: smallAnswer}
+	p := permitted{of: clientProtocol, limit: smallAnswer}
 	switch r := request.(type) {
 	case *hadoop.MsyncRequestProto:
 		p.method = "msync"
@@ -61,6 +70,10 @@ func look(request proto.Message) (permitted, error) {
 		p.method = "checkAccess"
 	case *hadoop.GetDataEncryptionKeyRequestProto: // Routers do not know it; the key is not looked at
 		p.method = "getDataEncryptionKey"
+	case *hadoop.VersionRequestProto:
+		p.of, p.method = namenodeProtocol, "versionRequest"
+	case *hadoop.GetGroupsForUserRequestProto:
+		p.of, p.method = mappingsProtocol, "getGroupsForUser"
 	case *hadoop.SetSafeModeRequestProto:
 		if r.GetAction() != hadoop.SafeModeActionProto_SAFEMODE_GET {
 			return permitted{}, fmt.Errorf("%w: setSafeMode %v", errRefused, r.GetAction())
@@ -74,7 +87,7 @@ func look(request proto.Message) (permitted, error) {
 
 // change permits the two calls that change something: mkdirs, and rename2 that overwrites nothing.
 func change(request proto.Message) (permitted, error) {
-	p := permitted{limit: smallAnswer, changes: true}
+	p := permitted{of: clientProtocol, limit: smallAnswer, changes: true}
 	switch r := request.(type) {
 	case *hadoop.MkdirsRequestProto:
 		p.method = "mkdirs"

@@ -206,7 +206,7 @@ func (c *Client) take(ctx context.Context, n *node) (conn *conn, fresh bool, err
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, c.opts.TryTimeout)
 	defer cancel()
-	conn, err = connect(ctx, c.opts.Dial, n.NameNode, c.auth, c.id)
+	conn, err = connect(ctx, c.opts.Dial, n.NameNode, c.auth, c.id, clientProtocol)
 	return conn, true, err
 }
 

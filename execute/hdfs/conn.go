@@ -46,14 +46,14 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 
 // connect opens a connection and says who we are. The server answers only if it does not
 // like that, and then to the first call.
-func connect(ctx context.Context, dial dialFunc, nn execute.NameNode, auth authentication, client [16]byte) (*conn, error) {
+func connect(ctx context.Context, dial dialFunc, nn execute.NameNode, auth authentication, client [16]byte, of protocol) (*conn, error) {
 	lost := func(err error) error { return &lostError{call: "connect", nn: nn, err: err} }
 	raw, err := dial(ctx, "tcp", nn.Address)
 	if err != nil {
 		return nil, lost(err)
 	}
 	c := &conn{nn: nn, raw: raw}
-	hello, err := contextFrame(client, auth.user())
+	hello, err := contextFrame(client, auth.user(), of)
 	if err != nil {
 		c.close()
 		return nil, lost(err)

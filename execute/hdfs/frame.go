@@ -47,14 +47,14 @@ func requestFrame(p permitted, ids callIDs, caller string) ([]byte, error) {
 	}
 	return frame(header, &hadoop.RequestHeaderProto{
 		MethodName:                 proto.String(p.method),
-		DeclaringClassProtocolName: proto.String(protocol),
+		DeclaringClassProtocolName: proto.String(string(p.of)),
 		ClientProtocolVersion:      proto.Uint64(protocolVersion),
 	}, rawMessage(p.body))
 }
 
 // contextFrame gives the first frame of a connection: who speaks which protocol. In
 // simple authentication that is all a NameNode asks of a user.
-func contextFrame(client [16]byte, user string) ([]byte, error) {
+func contextFrame(client [16]byte, user string, of protocol) ([]byte, error) {
 	return frame(&hadoop.RpcRequestHeaderProto{
 		RpcKind:    hadoop.RpcKindProto_RPC_PROTOCOL_BUFFER.Enum(),
 		RpcOp:      hadoop.RpcRequestHeaderProto_RPC_FINAL_PACKET.Enum(),
@@ -63,7 +63,7 @@ func contextFrame(client [16]byte, user string) ([]byte, error) {
 		RetryCount: proto.Int32(-1),
 	}, &hadoop.IpcConnectionContextProto{
 		UserInfo: &hadoop.UserInformationProto{EffectiveUser: proto.String(user)},
-		Protocol: proto.String(protocol),
+		Protocol: proto.String(string(of)),
 	})
 }
 

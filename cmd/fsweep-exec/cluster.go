@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fsweep/cmd/internal/cli"
+	"fsweep/execute"
+	"fsweep/execute/hdfs"
+)
+
+// clusterOptions are the flags that say which cluster is meant.
+type clusterOptions struct {
+	conf        string
+	nameservice string
+	timeout     time.Duration
+}
+
+const (
+	usualTimeout = 20 * time.Second
+	maxTimeout   = time.Hour
+)
+
+func (o *clusterOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.conf, "conf", "", "`directory` with core-site.xml and hdfs-site.xml; without it HADOOP_CONF_DIR")
+	flags.StringVar(&o.nameservice, "nameservice", "", "`name` or URI of the nameservice; without it that of policy or plan, or else of fs.defaultFS")
+	flags.DurationVar(&o.timeout, "timeout", usualTimeout, "how long one question to the cluster may take, failover included")
+}
+
+func (o *clusterOptions) validate(cmd *cobra.Command) error {
+	for _, flag := range []string{"conf", "nameservice"} {
+		if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" { // an unset variable of a script
+			return cli.Usage(cmd, fmt.Errorf("--%s is empty", flag))
+		}
+	}
+	if o.timeout < time.Second || o.timeout > maxTimeout {
+		return cli.Usage(cmd, fmt.Errorf("--timeout %s: must be 1s to %s", o.timeout, maxTimeout))
+	}
+	return nil
+}
+
+// cluster is the nameservice that a command talks to. It can only look.
+type cluster struct {
+	execute.Inspector
+	*hdfs.Survey
+	client         *hdfs.Client
+	ns             hdfs.Nameservice
+	conf           string // where it is configured
+	uri            string
+	authentication string
+}
+
+// open reads the configuration; the first call connects. wanted is the nameservice of
+// policy or plan, which the flag goes before.
+func (o *clusterOptions) open(wanted string) (*cluster, error) {
+	conf, err := hdfs.LoadConf(o.conf)
+	if err != nil {
+		return nil, cli.WithHint(err, "--conf names the directory with core-site.xml and hdfs-site.xml, as /etc/hadoop/conf on a gateway host")
+	}
+	name := o.nameservice
+	if name == "" {
+		name = wanted
+	}
+	client, err := hdfs.Open(hdfs.Options{Conf: conf, Nameservice: name, CallTimeout: o.timeout, Patience: o.timeout, TryTimeout: o.timeout / 2})
+	if err != nil {
+		return nil, cli.WithHint(err, "docs/operations.md says how the nameservice is chosen, and what is not supported")
+	}
+	c := &cluster{Inspector: client, Survey: hdfs.NewSurvey(client), client: client, ns: client.Nameservice(), conf: o.conf, authentication: "simple"}
+	if c.conf == "" {
+		c.conf = os.Getenv("HADOOP_CONF_DIR")
+	}
+	c.uri = c.ns.URI()
+	return c, nil
+}
+
+func (c *cluster) close() { c.client.Close() }
+
+// same requires that policy or plan are for this nameservice: --nameservice must not
+// lead to another.
+func (c *cluster) same(wanted, from string) error {
+	if wanted == "" || wanted == c.ns.Name {
+		return nil
+	}
+	if !c.ns.HA {
+		for _, n := range c.ns.NameNodes {
+			if _, _, err := net.SplitHostPort(wanted); err != nil {
+				wanted += ":8020" // a host without port
+			}
+			if strings.EqualFold(wanted, n.Address) {
+				return nil
+			}
+		}
+	}
+	return cli.WithHint(&cli.RefusedError{Err: fmt.Errorf("%s is for nameservice %q, and this is %s", from, wanted, c.uri)},
+		"without --nameservice that of %s is taken", from)
+}

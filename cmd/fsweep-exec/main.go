@@ -1,0 +1,65 @@
+// Command fsweep-exec looks at a live HDFS, and carries out there what fsweep has
+// planned and a person has approved. This version only looks: probe tells whether an
+// execute could work. It reads no image and decides nothing that a plan does not say.
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fsweep/cmd/internal/cli"
+)
+
+const program = "fsweep-exec"
+
+func main() { os.Exit(cli.Main(cli.System(program), run)) }
+
+func run(ctx context.Context, env *cli.Env) error {
+	root := newRoot(env)
+	root.SetArgs(env.Args)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	return root.ExecuteContext(ctx)
+}
+
+func newRoot(env *cli.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   program,
+		Short: "Carry out clean-up plans of fsweep on a live HDFS",
+		Long: `fsweep-exec talks to the NameNodes of one nameservice, which it finds in the Hadoop
+configuration: --conf DIR, or else HADOOP_CONF_DIR. It moves to the trash what a plan
+of fsweep says and a person approved, and never deletes. In this version there is
+only probe, which changes nothing.` + exitStatus,
+		Args:          cli.NoSubcommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       cli.Version(program),
+
+		SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.Usage(cmd, errors.New("which command?"))
+		},
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(cli.Usage)
+	root.AddCommand(newProbe(env))
+	return root
+}
+
+// exitStatus ends the help of every command.
+const exitStatus = `
+
+EXIT STATUS
+  0    done; of probe: an execute could work
+  2    bad input: the command line, the Hadoop configuration, the policy or the plan
+  3    an execute would be refused by a safety rule
+  4    an execute could work, but not in all roots or directories
+  5    the cluster could not be asked; an output could not be written, or there is not
+       enough memory
+  70   a bug in fsweep-exec
+  130  interrupted by SIGINT, SIGTERM or SIGHUP
+  141  the reader of the output went away, as in "fsweep-exec … | head"
+With 3, 4, and 5 because of the cluster, the output is written, and says why.`
