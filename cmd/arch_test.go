@@ -46,8 +46,11 @@ var rules = map[string]rule{
 	"proto/fsimage":   {forbid: offline, modules: []string{protobuf}},
 	"proto/flinkmeta": {forbid: offline, modules: []string{}},
 	"proto/pathtext":  {forbid: offline, modules: []string{}},
-	"proto/planfile":  {own: []string{"proto/pathtext"}, forbid: offline, modules: []string{}},
+	"proto/planfile":  {own: []string{"proto/pathtext", "proto/internal/canonical"}, forbid: offline, modules: []string{}},
 	"proto/policy":    {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
+	"proto/internal/canonical": {
+		own: []string{"proto/pathtext"}, forbid: offline, modules: []string{},
+	},
 	"analyze/cleanup": {
 		own:     []string{"proto/policy", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
 		forbid:  offline,
@@ -55,6 +58,7 @@ var rules = map[string]rule{
 	},
 	"analyze/plan": {
 		own: []string{
+			"proto/internal/canonical",
 			"proto/pathtext", "proto/planfile", "proto/policy", "analyze/cleanup", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
 		},
 		forbid:  offline,
@@ -72,7 +76,7 @@ var rules = map[string]rule{
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"reports/internal/plaintable":  {forbid: offline},
-	"reports/cleanup":              {own: []string{"proto/planfile", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
+	"reports/cleanup":              {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
@@ -92,6 +96,7 @@ var rules = map[string]rule{
 	},
 	"cmd/fsweep": {
 		own: []string{
+			"proto/internal/canonical",
 			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
 			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile", "proto/policy",
 		},

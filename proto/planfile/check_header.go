@@ -3,6 +3,8 @@ package planfile
 import (
 	"slices"
 	"strings"
+
+	"fsweep/proto/internal/canonical"
 )
 
 // maxTimeMs is the end of the year 9999.
@@ -44,7 +46,7 @@ func headerWords(h *Header) error {
 	switch {
 	case strings.Contains(h.Source.Image, "/"):
 		return invalidf("image %q is more than a file name", h.Source.Image)
-	case h.Source.MD5 != "" && !parseHex(md5[:], h.Source.MD5):
+	case h.Source.MD5 != "" && !canonical.ParseHex(md5[:], h.Source.MD5):
 		return invalidf("md5 %q is not 32 lower-case hexadecimal digits", h.Source.MD5)
 	case h.Source.Verified && h.Source.MD5 == "":
 		return invalidf("verified without an md5")

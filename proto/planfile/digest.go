@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"fsweep/proto/internal/canonical"
 )
 
 const digestPrefix = "sha256:"
@@ -30,7 +32,7 @@ func (d *Digest) UnmarshalText(text []byte) (err error) {
 func ParseDigest(s string) (Digest, error) {
 	var d Digest
 	digits, ok := strings.CutPrefix(s, digestPrefix)
-	if !ok || !parseHex(d[:], digits) {
+	if !ok || !canonical.ParseHex(d[:], digits) {
 		return Digest{}, fmt.Errorf("%w: %q is not %s and %d lower-case hexadecimal digits", ErrDigest, s, digestPrefix, 2*len(d))
 	}
 	return d, nil
@@ -47,35 +49,8 @@ func (h TreeHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil
 
 // UnmarshalText reads what [TreeHash.String] writes, and nothing else.
 func (h *TreeHash) UnmarshalText(text []byte) error {
-	if !parseHex(h[:], string(text)) {
+	if !canonical.ParseHex(h[:], string(text)) {
 		return invalidf("%q is not a fingerprint", text)
 	}
 	return nil
 }
-
-// parseHex fills dst from exactly as many lower-case digits.
-func parseHex[T string | []byte](dst []byte, s T) bool {
-	if len(s) != 2*len(dst) {
-		return false
-	}
-	bad := byte(0)
-	for i := range dst {
-		hi, lo := unhex[s[2*i]], unhex[s[2*i+1]]
-		dst[i] = hi<<4 | lo&15
-		bad |= hi | lo
-	}
-	return bad < 16
-}
-
-const hexDigits = "0123456789abcdef"
-
-// unhex has the value of each digit, 255 for any other byte.
-var unhex = func() (table [256]byte) {
-	for i := range table {
-		table[i] = 255
-	}
-	for i, c := range []byte(hexDigits) {
-		table[c] = byte(i)
-	}
-	return table
-}()

@@ -3,7 +3,12 @@ package planfile
 import (
 	"errors"
 	"fmt"
+
+	"fsweep/proto/internal/canonical"
 )
+
+// coder writes and reads lines.
+type coder = canonical.Coder
 
 // The classes of failure. Every error about the contents of a plan is a
 // [*LineError] that wraps one of them; an error of the reader or writer below is
@@ -47,21 +52,21 @@ func atLine(err error, line int) error {
 	if _, placed := errors.AsType[*LineError](err); placed || !isContent(err) {
 		return err
 	}
-	if c, ok := errors.AsType[*columnError](err); ok {
-		return &LineError{Line: line, Column: c.column, Err: c.err}
+	if c, ok := errors.AsType[*canonical.Error](err); ok {
+		return &LineError{Line: line, Column: c.Column, Err: invalidf("%s", c.Reason)}
+	}
+	if c, ok := errors.AsType[*canonical.ChangedError](err); ok {
+		err = fmt.Errorf("%w: %w", ErrDigest, c)
 	}
 	return &LineError{Line: line, Err: err}
 }
 
 func isContent(err error) bool {
-	return errors.Is(err, ErrInvalid) || errors.Is(err, ErrNotPlan) || errors.Is(err, ErrFormat) || errors.Is(err, ErrDigest)
+	return isA[*canonical.Error](err) || isA[*canonical.ChangedError](err) ||
+		errors.Is(err, ErrInvalid) || errors.Is(err, ErrNotPlan) || errors.Is(err, ErrFormat) || errors.Is(err, ErrDigest)
 }
 
-// columnError carries a column from the codec to atLine.
-type columnError struct {
-	column int
-	err    error
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
-
-func (e *columnError) Error() string { return e.err.Error() }
-func (e *columnError) Unwrap() error { return e.err }

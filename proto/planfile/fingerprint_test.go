@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"fsweep/proto/internal/canonical"
 )
 
 // The vectors were made by a program that shares nothing with this package:
@@ -69,7 +71,7 @@ func bigEndianHex(limbs [4]uint64) string {
 	var b strings.Builder
 	for _, l := range slices.Backward(limbs[:]) {
 		for shift := 60; shift >= 0; shift -= 4 {
-			b.WriteByte(hexDigits[l>>shift&15])
+			b.WriteByte(canonical.HexDigits[l>>shift&15])
 		}
 	}
 	return b.String()

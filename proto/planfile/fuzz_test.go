@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 	"unicode/utf8"
+
+	"fsweep/proto/internal/canonical"
 )
 
 // FuzzOpen: no input makes the reader panic or keep what it should not; what it
@@ -14,7 +16,7 @@ func FuzzOpen(f *testing.F) {
 		b, _ := p.write(f)
 		f.Add(b)
 	}
-	f.Add([]byte(lineStart + `plan","format":1,`))
+	f.Add([]byte(canonical.LineStart + `plan","format":1,`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, digest, err := readPlan(b)
 		if err != nil {
@@ -72,13 +74,13 @@ func fuzzLine[T any](t *testing.T, line []byte, kind string, fields func(*T, *co
 		t.Fatal(err)
 	}
 	escaped := bytes.Contains(line, []byte("_b64"))
-	if !escaped && !bytes.Equal(bytes.TrimSuffix(out.b, []byte{'\n'}), line) {
-		t.Errorf("read %s, written %s", line, out.b)
+	if !escaped && !bytes.Equal(bytes.TrimSuffix(out.Line(), []byte{'\n'}), line) {
+		t.Errorf("read %s, written %s", line, out.Line())
 	}
 	if err := json.Unmarshal(line, &other); err != nil {
 		t.Fatalf("encoding/json: %v in %s", err, line)
 	}
-	if err := encode(&out, kind, &other, fields); !escaped && (err != nil || !bytes.Equal(bytes.TrimSuffix(out.b, []byte{'\n'}), line)) {
-		t.Errorf("encoding/json reads %s, %v from %s", out.b, err, line)
+	if err := encode(&out, kind, &other, fields); !escaped && (err != nil || !bytes.Equal(bytes.TrimSuffix(out.Line(), []byte{'\n'}), line)) {
+		t.Errorf("encoding/json reads %s, %v from %s", out.Line(), err, line)
 	}
 }

@@ -1,5 +1,7 @@
 package planfile
 
+import "fsweep/proto/internal/canonical"
+
 // Format is the version of the format that this package writes and reads. A reader
 // knows exactly one: what a newer one adds could be a condition of execution.
 const Format = 1
@@ -152,103 +154,103 @@ type Stop struct {
 }
 
 func (h *Header) fields(c *coder) {
-	c.number("format", &h.Format)
-	c.text("tool", &h.Tool)
-	c.text("version", &h.Version)
-	if c.enter("source") {
+	c.Number("format", &h.Format)
+	c.Text("tool", &h.Tool)
+	c.Text("version", &h.Version)
+	if c.Enter("source") {
 		h.Source.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	if c.enter("policy") {
-		c.text("name", &h.Policy.Name)
-		c.hash("digest", digestPrefix, (*[32]byte)(&h.Policy.Digest))
-		c.leave()
+	if c.Enter("policy") {
+		c.Text("name", &h.Policy.Name)
+		c.Hex("digest", digestPrefix, h.Policy.Digest[:])
+		c.Leave()
 	}
-	c.number("now_ms", &h.NowMs)
-	c.number("expires_ms", &h.ExpiresMs)
-	c.text("nameservice", &h.Nameservice)
-	c.boolean("complete", &h.Complete)
-	c.boolean("executable", &h.Executable)
-	c.texts("warnings", &h.Warnings)
-	c.text("preflight", &h.Preflight)
-	c.text("removal", &h.Removal)
-	list(c, "quarantine", &h.Quarantine, (*Place).fields)
-	c.text("unreadable_guard", &h.UnreadableGuard)
-	c.number("guard_age_ms", &h.GuardAgeMs)
-	c.texts("foreign_authorities", &h.ForeignAuthorities)
-	if c.enter("lock_dir") {
+	c.Number("now_ms", &h.NowMs)
+	c.Number("expires_ms", &h.ExpiresMs)
+	c.Text("nameservice", &h.Nameservice)
+	c.Bool("complete", &h.Complete)
+	c.Bool("executable", &h.Executable)
+	c.Texts("warnings", &h.Warnings)
+	c.Text("preflight", &h.Preflight)
+	c.Text("removal", &h.Removal)
+	canonical.List(c, "quarantine", &h.Quarantine, (*Place).fields)
+	c.Text("unreadable_guard", &h.UnreadableGuard)
+	c.Number("guard_age_ms", &h.GuardAgeMs)
+	c.Texts("foreign_authorities", &h.ForeignAuthorities)
+	if c.Enter("lock_dir") {
 		h.LockDir.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	list(c, "hold_paths", &h.HoldPaths, (*Place).fields)
-	list(c, "anchors", &h.Anchors, (*Place).fields)
-	list(c, "protect", &h.Protect, (*Place).fields)
+	canonical.List(c, "hold_paths", &h.HoldPaths, (*Place).fields)
+	canonical.List(c, "anchors", &h.Anchors, (*Place).fields)
+	canonical.List(c, "protect", &h.Protect, (*Place).fields)
 	h.limits(c)
-	list(c, "live", &h.Live, (*Input).fields)
-	list(c, "pins", &h.Pins, (*Input).fields)
-	list(c, "roots", &h.Roots, (*Root).fields)
+	canonical.List(c, "live", &h.Live, (*Input).fields)
+	canonical.List(c, "pins", &h.Pins, (*Input).fields)
+	canonical.List(c, "roots", &h.Roots, (*Root).fields)
 }
 
 func (h *Header) limits(c *coder) {
-	if b := &h.Belts; c.enter("belts") {
-		c.number("max_items", &b.MaxItems)
-		c.number("max_inodes_per_move", &b.MaxInodesPerMove)
-		c.number("max_inodes", &b.MaxInodes)
-		c.number("max_bytes", &b.MaxBytes)
-		c.number("max_percent_of_root", &b.MaxPercentOfRoot)
-		c.number("min_trash_interval_ms", &b.MinTrashIntervalMs)
-		c.leave()
+	if b := &h.Belts; c.Enter("belts") {
+		c.Number("max_items", &b.MaxItems)
+		c.Number("max_inodes_per_move", &b.MaxInodesPerMove)
+		c.Number("max_inodes", &b.MaxInodes)
+		c.Number("max_bytes", &b.MaxBytes)
+		c.Number("max_percent_of_root", &b.MaxPercentOfRoot)
+		c.Number("min_trash_interval_ms", &b.MinTrashIntervalMs)
+		c.Leave()
 	}
-	if p := &h.Pace; c.enter("pace") {
-		c.number("between_items_ms", &p.BetweenItemsMs)
-		c.number("batch", &p.Batch)
-		c.number("between_batches_ms", &p.BetweenBatchesMs)
-		c.number("between_roots_ms", &p.BetweenRootsMs)
-		c.number("rpc_timeout_ms", &p.RPCTimeoutMs)
-		c.maybeText("window", &p.Window)
-		c.text("stop_on", &p.StopOn)
-		c.leave()
+	if p := &h.Pace; c.Enter("pace") {
+		c.Number("between_items_ms", &p.BetweenItemsMs)
+		c.Number("batch", &p.Batch)
+		c.Number("between_batches_ms", &p.BetweenBatchesMs)
+		c.Number("between_roots_ms", &p.BetweenRootsMs)
+		c.Number("rpc_timeout_ms", &p.RPCTimeoutMs)
+		c.MaybeText("window", &p.Window)
+		c.Text("stop_on", &p.StopOn)
+		c.Leave()
 	}
 }
 
 func (s *Source) fields(c *coder) {
-	c.text("image", &s.Image)
-	c.maybeText("md5", &s.MD5)
-	c.number("size_bytes", &s.SizeBytes)
-	c.boolean("verified", &s.Verified)
-	c.number("txid", &s.TxID)
-	c.number("namespace_id", &s.NamespaceID)
-	c.maybeText("cluster_id", &s.ClusterID)
-	c.number("layout_version", &s.LayoutVersion)
-	c.number("image_time_ms", &s.ImageTimeMs)
-	c.text("image_time_source", &s.ImageTimeSource)
+	c.Text("image", &s.Image)
+	c.MaybeText("md5", &s.MD5)
+	c.Number("size_bytes", &s.SizeBytes)
+	c.Bool("verified", &s.Verified)
+	c.Number("txid", &s.TxID)
+	c.Number("namespace_id", &s.NamespaceID)
+	c.MaybeText("cluster_id", &s.ClusterID)
+	c.Number("layout_version", &s.LayoutVersion)
+	c.Number("image_time_ms", &s.ImageTimeMs)
+	c.Text("image_time_source", &s.ImageTimeSource)
 }
 
 func (p *Place) fields(c *coder) {
-	c.bytes("path", (*string)(&p.Path), false, false)
-	c.id("inode_id", &p.InodeID, true)
+	c.Bytes("path", (*string)(&p.Path), false, false)
+	c.ID("inode_id", &p.InodeID, true)
 }
 
 func (i *Input) fields(c *coder) {
-	c.text("file", &i.File)
-	c.text("format", &i.Format)
-	c.number("max_age_ms", &i.MaxAgeMs)
-	c.number("ids", &i.IDs)
-	c.number("clusters", &i.Clusters)
-	c.number("paths", &i.Paths)
+	c.Text("file", &i.File)
+	c.Text("format", &i.Format)
+	c.Number("max_age_ms", &i.MaxAgeMs)
+	c.Number("ids", &i.IDs)
+	c.Number("clusters", &i.Clusters)
+	c.Number("paths", &i.Paths)
 }
 
 func (r *Root) fields(c *coder) {
-	c.bytes("path", (*string)(&r.Path), false, true)
-	c.id("inode_id", &r.InodeID, true)
-	c.text("layout", (*string)(&r.Layout))
-	c.text("mode", (*string)(&r.Mode))
-	c.number("inodes", &r.Inodes)
-	list(c, "stopped", &r.Stopped, (*Stop).fields)
+	c.Bytes("path", (*string)(&r.Path), false, true)
+	c.ID("inode_id", &r.InodeID, true)
+	c.Text("layout", (*string)(&r.Layout))
+	c.Text("mode", (*string)(&r.Mode))
+	c.Number("inodes", &r.Inodes)
+	canonical.List(c, "stopped", &r.Stopped, (*Stop).fields)
 }
 
 func (s *Stop) fields(c *coder) {
-	c.text("reason", &s.Reason)
-	c.bytes("path", (*string)(&s.Path), true, false)
-	c.id("inode_id", &s.InodeID, true)
+	c.Text("reason", &s.Reason)
+	c.Bytes("path", (*string)(&s.Path), true, false)
+	c.ID("inode_id", &s.InodeID, true)
 }

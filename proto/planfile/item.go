@@ -1,5 +1,7 @@
 package planfile
 
+import "fsweep/proto/internal/canonical"
+
 // Kind is the kind of an item.
 type Kind string
 
@@ -101,78 +103,78 @@ func (i *Item) IsDirectory() bool { return i.Totals.Directories > 0 }
 func (i *Item) Ref() Ref { return i.ref }
 
 func (i *Item) fields(c *coder) {
-	c.text("kind", (*string)(&i.Kind))
-	c.bytes("path", (*string)(&i.Path), false, false)
-	c.id("inode_id", &i.InodeID, false)
-	c.id("parent_id", &i.ParentID, false)
-	c.bytes("owner", (*string)(&i.Owner), false, true)
-	c.bytes("group", (*string)(&i.Group), false, true)
-	c.number("mtime_ms", &i.MTimeMs)
-	c.bytes("root", (*string)(&i.Root), false, true)
-	c.bytes("job", (*string)(&i.Job), true, true)
-	c.bytes("run", (*string)(&i.Run), true, false)
-	c.id("split_of", &i.SplitOf, true)
-	c.number("children", &i.Children)
-	c.number("entries", &i.Entries)
-	if c.enter("totals") {
+	c.Text("kind", (*string)(&i.Kind))
+	c.Bytes("path", (*string)(&i.Path), false, false)
+	c.ID("inode_id", &i.InodeID, false)
+	c.ID("parent_id", &i.ParentID, false)
+	c.Bytes("owner", (*string)(&i.Owner), false, true)
+	c.Bytes("group", (*string)(&i.Group), false, true)
+	c.Number("mtime_ms", &i.MTimeMs)
+	c.Bytes("root", (*string)(&i.Root), false, true)
+	c.Bytes("job", (*string)(&i.Job), true, true)
+	c.Bytes("run", (*string)(&i.Run), true, false)
+	c.ID("split_of", &i.SplitOf, true)
+	c.Number("children", &i.Children)
+	c.Number("entries", &i.Entries)
+	if c.Enter("totals") {
 		i.Totals.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	c.hash("fingerprint", "", (*[32]byte)(&i.Fingerprint))
-	c.text("rule", &i.Rule)
-	list(c, "evidence", &i.Evidence, (*Fact).fields)
-	c.flag("needs_reference_proof", &i.NeedsReferenceProof)
-	c.flag("conditional", &i.Conditional)
-	c.maybeText("deferred", &i.Deferred)
-	if c.enter("freed") {
+	c.Hex("fingerprint", "", i.Fingerprint[:])
+	c.Text("rule", &i.Rule)
+	canonical.List(c, "evidence", &i.Evidence, (*Fact).fields)
+	c.Flag("needs_reference_proof", &i.NeedsReferenceProof)
+	c.Flag("conditional", &i.Conditional)
+	c.MaybeText("deferred", &i.Deferred)
+	if c.Enter("freed") {
 		i.Freed.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	list(c, "quota_effects", &i.QuotaEffects, (*Effect).fields)
+	canonical.List(c, "quota_effects", &i.QuotaEffects, (*Effect).fields)
 }
 
 func (t *Totals) fields(c *coder) {
-	c.number("files", &t.Files)
-	c.number("directories", &t.Directories)
-	c.number("symlinks", &t.Symlinks)
-	c.number("length", &t.Length)
-	c.number("space_consumed", &t.Space)
+	c.Number("files", &t.Files)
+	c.Number("directories", &t.Directories)
+	c.Number("symlinks", &t.Symlinks)
+	c.Number("length", &t.Length)
+	c.Number("space_consumed", &t.Space)
 }
 
 func (f *Fact) fields(c *coder) {
-	c.text("name", &f.Name)
-	c.maybeText("text", &f.Text)
-	c.maybe("number", &f.Number)
+	c.Text("name", &f.Name)
+	c.MaybeText("text", &f.Text)
+	c.Maybe("number", &f.Number)
 }
 
 func (f *Freed) fields(c *coder) {
-	c.number("now", &f.Now)
-	c.number("after_trash", &f.AfterTrash)
-	c.number("held_by_snapshots", &f.HeldBySnapshots)
+	c.Number("now", &f.Now)
+	c.Number("after_trash", &f.AfterTrash)
+	c.Number("held_by_snapshots", &f.HeldBySnapshots)
 }
 
 func (e *Effect) fields(c *coder) {
-	c.id("inode_id", &e.InodeID, false)
-	c.number("inodes", &e.Inodes)
-	c.number("space_consumed", &e.Space)
+	c.ID("inode_id", &e.InodeID, false)
+	c.Number("inodes", &e.Inodes)
+	c.Number("space_consumed", &e.Space)
 	e.Types.fields(c, "types")
 }
 
 func (t *TypeSpace) fields(c *coder, name string) {
-	if !c.enter(name) {
+	if !c.Enter(name) {
 		return
 	}
-	c.maybe("DISK", &t.Disk)
-	c.maybe("SSD", &t.SSD)
-	c.maybe("ARCHIVE", &t.Archive)
-	c.maybe("PROVIDED", &t.Provided)
-	c.maybe("NVDIMM", &t.NVDIMM)
-	c.leave()
+	c.Maybe("DISK", &t.Disk)
+	c.Maybe("SSD", &t.SSD)
+	c.Maybe("ARCHIVE", &t.Archive)
+	c.Maybe("PROVIDED", &t.Provided)
+	c.Maybe("NVDIMM", &t.NVDIMM)
+	c.Leave()
 }
 
 func (d *Directory) fields(c *coder) {
-	c.bytes("path", (*string)(&d.Path), false, false)
-	c.id("inode_id", &d.InodeID, false)
-	c.number("mtime_ms", &d.MTimeMs)
-	c.number("children", &d.Children)
+	c.Bytes("path", (*string)(&d.Path), false, false)
+	c.ID("inode_id", &d.InodeID, false)
+	c.Number("mtime_ms", &d.MTimeMs)
+	c.Number("children", &d.Children)
 }

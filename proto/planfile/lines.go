@@ -102,71 +102,71 @@ type Sums struct {
 }
 
 func (k *Known) fields(c *coder) {
-	c.text("kind", (*string)(&k.Kind))
-	c.bytes("path", (*string)(&k.Path), false, false)
-	c.id("inode_id", &k.InodeID, false)
-	c.bytes("root", (*string)(&k.Root), false, true)
+	c.Text("kind", (*string)(&k.Kind))
+	c.Bytes("path", (*string)(&k.Path), false, false)
+	c.ID("inode_id", &k.InodeID, false)
+	c.Bytes("root", (*string)(&k.Root), false, true)
 }
 
 func (g *Guard) fields(c *coder) {
-	c.text("kind", (*string)(&g.Kind))
-	c.bytes("path", (*string)(&g.Path), false, false)
-	c.id("inode_id", &g.InodeID, false)
-	c.number("length", &g.Length)
-	c.number("mtime_ms", &g.MTimeMs)
-	c.bytes("owner", (*string)(&g.Owner), false, true)
-	c.bytes("root", (*string)(&g.Root), true, true)
-	c.id("item", &g.Item, true)
-	c.maybeText("waived", &g.Waived)
-	c.maybe("waived_until_ms", &g.WaivedUntilMs)
+	c.Text("kind", (*string)(&g.Kind))
+	c.Bytes("path", (*string)(&g.Path), false, false)
+	c.ID("inode_id", &g.InodeID, false)
+	c.Number("length", &g.Length)
+	c.Number("mtime_ms", &g.MTimeMs)
+	c.Bytes("owner", (*string)(&g.Owner), false, true)
+	c.Bytes("root", (*string)(&g.Root), true, true)
+	c.ID("item", &g.Item, true)
+	c.MaybeText("waived", &g.Waived)
+	c.Maybe("waived_until_ms", &g.WaivedUntilMs)
 }
 
 func (q *Quota) fields(c *coder) {
-	c.bytes("path", (*string)(&q.Path), false, false)
-	c.id("inode_id", &q.InodeID, false)
-	c.known("ns_quota", &q.NSQuota)
-	c.number("ns_used_before", &q.NSBefore)
-	c.number("ns_used_after", &q.NSAfter)
-	c.known("ds_quota", &q.DSQuota)
-	c.number("ds_used_before", &q.DSBefore)
-	c.number("ds_used_after", &q.DSAfter)
-	if t := &q.TypeQuota; c.enter("type_quota") {
-		c.known("DISK", &t.Disk)
-		c.known("SSD", &t.SSD)
-		c.known("ARCHIVE", &t.Archive)
-		c.known("PROVIDED", &t.Provided)
-		c.known("NVDIMM", &t.NVDIMM)
-		c.leave()
+	c.Bytes("path", (*string)(&q.Path), false, false)
+	c.ID("inode_id", &q.InodeID, false)
+	c.Optional("ns_quota", &q.NSQuota)
+	c.Number("ns_used_before", &q.NSBefore)
+	c.Number("ns_used_after", &q.NSAfter)
+	c.Optional("ds_quota", &q.DSQuota)
+	c.Number("ds_used_before", &q.DSBefore)
+	c.Number("ds_used_after", &q.DSAfter)
+	if t := &q.TypeQuota; c.Enter("type_quota") {
+		c.Optional("DISK", &t.Disk)
+		c.Optional("SSD", &t.SSD)
+		c.Optional("ARCHIVE", &t.Archive)
+		c.Optional("PROVIDED", &t.Provided)
+		c.Optional("NVDIMM", &t.NVDIMM)
+		c.Leave()
 	}
 	q.TypesBefore.fields(c, "type_used_before")
 	q.TypesAfter.fields(c, "type_used_after")
 }
 
 func (f *Footer) fields(c *coder) {
-	c.number("known", &f.Known)
-	c.number("guards", &f.Guards)
-	c.number("items", &f.Items)
-	c.number("dirs", &f.Directories)
-	c.number("quotas", &f.Quotas)
-	if c.enter("planned") {
+	c.Number("known", &f.Known)
+	c.Number("guards", &f.Guards)
+	c.Number("items", &f.Items)
+	c.Number("dirs", &f.Directories)
+	c.Number("quotas", &f.Quotas)
+	if c.Enter("planned") {
 		f.Planned.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	if c.enter("deferred") {
+	if c.Enter("deferred") {
 		f.Deferred.fields(c)
-		c.leave()
+		c.Leave()
 	}
 }
 
 func (s *Sums) fields(c *coder) {
-	c.number("items", &s.Items)
-	c.number("entries", &s.Entries)
-	if c.enter("totals") {
+	c.Number("items", &s.Items)
+	c.Number("entries", &s.Entries)
+	if c.Enter("totals") {
 		s.Totals.fields(c)
-		c.leave()
+		c.Leave()
 	}
-	if c.enter("freed") {
+	if c.Enter("freed") {
 		s.Freed.fields(c)
-		c.leave()
+		c.Leave()
 	}
 }

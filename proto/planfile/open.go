@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
+
+	"fsweep/proto/internal/canonical"
 )
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -24,38 +25,32 @@ const byteOrderMark = "\xef\xbb\xbf"
 // Errors about content are a [*LineError] around [ErrNotPlan], [ErrFormat] or
 // [ErrInvalid].
 func Open(f io.ReadSeeker) (*Reader, Digest, error) {
-	o := &opening{
-		b: &blocks{f: f, held: -1}, sum: sha256.New(), check: newChecker(),
-		r: &Reader{starts: make(map[string]Ref)},
-	}
-	o.l.block = o.block
+	sum := sha256.New()
+	o := &opening{b: canonical.NewBlocks(f, "plan", sum), check: newChecker(), r: &Reader{starts: make(map[string]Ref)}}
+	o.l.Block = o.b.First
 	if err := o.magic(); err != nil {
 		return nil, Digest{}, atLine(err, 1)
 	}
-	broken := atLine(o.parse(), o.l.n)
+	broken := atLine(o.parse(), o.l.N)
 	if broken != nil && !isContent(broken) {
 		return nil, Digest{}, broken
 	}
-	for !o.end { // the rest, where a line was broken
-		if _, err := o.block(int64(len(o.b.sums))); err != nil {
-			return nil, Digest{}, err
-		}
+	if err := o.b.Rest(); err != nil { // where a line was broken
+		return nil, Digest{}, err
 	}
-	digest := Digest(o.sum.Sum(nil))
+	digest := Digest(sum.Sum(nil))
 	if broken != nil {
 		return nil, digest, broken
 	}
 	o.r.b = o.b
-	o.r.c.names = o.c.names
+	o.r.c.ShareNames(&o.c)
 	return o.r, digest, nil
 }
 
 // opening is the first reading.
 type opening struct {
-	b     *blocks
-	sum   hash.Hash
-	end   bool // the last block was read
-	l     lines
+	b     *canonical.Blocks
+	l     canonical.Lines
 	c     coder
 	check *checker
 	r     *Reader
@@ -64,32 +59,13 @@ type opening struct {
 	dir  Directory // likewise
 }
 
-// block gives block i, which is the last one read or the next one.
-func (o *opening) block(i int64) ([]byte, error) {
-	if i == o.b.held {
-		return o.b.buf, nil
-	}
-	if o.end {
-		return nil, nil
-	}
-	if err := o.b.read(i); err != nil {
-		return nil, err
-	}
-	o.end = len(o.b.buf) < blockSize
-	if len(o.b.buf) > 0 {
-		o.sum.Write(o.b.buf)
-		o.b.sums = append(o.b.sums, sha256.Sum256(o.b.buf))
-	}
-	return o.b.buf, nil
-}
-
 // magic looks at the first bytes, so that any other file is known at once.
 func (o *opening) magic() error {
-	b, err := o.block(0)
+	b, err := o.b.First(0)
 	if err != nil {
 		return err
 	}
-	const start, format = lineStart + typeHeader + `",`, `"format":`
+	const start, format = canonical.LineStart + typeHeader + `",`, `"format":`
 	switch {
 	case len(b) == 0:
 		return fmt.Errorf("%w: the file is empty", ErrNotPlan)
@@ -99,11 +75,12 @@ func (o *opening) magic() error {
 		return fmt.Errorf("%w: the file does not start with %s", ErrNotPlan, start)
 	}
 	var v int64
-	c := coder{reading: true, b: b[:min(len(b), len(start)+len(format)+20)], p: len(start) - 1}
-	c.number("format", &v)
-	switch {
-	case c.err != nil:
-		return c.err
+	var c coder
+	c.ReadOn(b[:min(len(b), len(start)+len(format)+20)], len(start)-1)
+	c.Number("format", &v)
+	switch err := c.Err(); {
+	case err != nil:
+		return err
 	case v != Format:
 		return fmt.Errorf("%w: version %d, only %d is known here", ErrFormat, v, Format)
 	}
@@ -113,8 +90,8 @@ func (o *opening) magic() error {
 // parse reads all lines. An error belongs to the line that was read last.
 func (o *opening) parse() error {
 	for {
-		at := Ref{o.l.off, o.l.n + 1}
-		line, err := o.l.next()
+		at := Ref{o.l.Off, o.l.N + 1}
+		line, err := o.l.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return invalidf("the file ends without a footer: it was cut short, or is still being written")
@@ -134,8 +111,8 @@ func (o *opening) parse() error {
 			break
 		}
 	}
-	if _, err := o.l.next(); !errors.Is(err, io.EOF) {
-		if err == nil || errors.Is(err, ErrInvalid) {
+	if _, err := o.l.Next(); !errors.Is(err, io.EOF) {
+		if err == nil || isContent(err) {
 			return invalidf("data after the footer")
 		}
 		return err
@@ -144,7 +121,7 @@ func (o *opening) parse() error {
 }
 
 func (o *opening) line(kind string, line []byte) error {
-	if (kind == typeHeader) != (o.l.n == 1) {
+	if (kind == typeHeader) != (o.l.N == 1) {
 		return invalidf("the header is the first line and no other")
 	}
 	switch kind {
@@ -165,10 +142,10 @@ func (o *opening) line(kind string, line []byte) error {
 	case typeFooter:
 		return take(o, kind, line, &o.r.footer, (*Footer).fields, (*checker).sameFooter)
 	}
-	if name, _, ok := bytes.Cut(bytes.TrimPrefix(line, []byte(lineStart)), []byte{'"'}); ok && bytes.HasPrefix(line, []byte(lineStart)) {
+	if name, _, ok := bytes.Cut(bytes.TrimPrefix(line, []byte(canonical.LineStart)), []byte{'"'}); ok && bytes.HasPrefix(line, []byte(canonical.LineStart)) {
 		return invalidf("unknown type of line %q", name[:min(len(name), 40)])
 	}
-	return invalidf("the line does not start with %s", lineStart)
+	return invalidf("the line does not start with %s", canonical.LineStart)
 }
 
 func (k *checker) sameFooter(f *Footer) error {

@@ -1,9 +1,6 @@
 package planfile
 
-import (
-	"encoding/base64"
-	"strings"
-)
+import "strings"
 
 // Path is an absolute path: any bytes, clean. In a plan it is `path`, verbatim where
 // it is UTF-8; else `path` shows it escaped and `path_b64` has the exact bytes.
@@ -58,9 +55,4 @@ func component(rel string, i int) string {
 	}
 	name, _, _ := strings.Cut(rel, "/")
 	return name
-}
-
-// appendBase64 appends standard Base64 with padding.
-func appendBase64(dst []byte, s string) []byte {
-	return base64.StdEncoding.AppendEncode(dst, []byte(s))
 }

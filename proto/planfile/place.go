@@ -1,6 +1,10 @@
 package planfile
 
-import "strings"
+import (
+	"strings"
+
+	"fsweep/proto/internal/canonical"
+)
 
 // itemPlace demands that an item stands where its kind stands in its layout, and
 // that job and run are the names in its path.
@@ -83,5 +87,5 @@ func unfinishedName(s string) bool {
 // savepointName: savepoint-, 6 and 12 lower-case hexadecimal digits.
 func savepointName(s string) bool {
 	n, ok := strings.CutPrefix(s, "savepoint-")
-	return ok && len(n) == 19 && n[6] == '-' && strings.Trim(n[:6], hexDigits) == "" && strings.Trim(n[7:], hexDigits) == ""
+	return ok && len(n) == 19 && n[6] == '-' && strings.Trim(n[:6], canonical.HexDigits) == "" && strings.Trim(n[7:], canonical.HexDigits) == ""
 }

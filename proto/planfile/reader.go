@@ -3,6 +3,8 @@ package planfile
 import (
 	"errors"
 	"iter"
+
+	"fsweep/proto/internal/canonical"
 )
 
 // Reader gives the lines of a plan that [Open] has checked. It is not safe for use
@@ -15,7 +17,7 @@ import (
 // which a byte lies in the block concerned; lines yielded before are those that the
 // digest stands for.
 type Reader struct {
-	b      *blocks
+	b      *canonical.Blocks
 	c      coder
 	header Header
 	footer Footer
@@ -78,10 +80,10 @@ func (r *Reader) Quotas() iter.Seq2[Quota, error] {
 func section[T any](r *Reader, kind string, from Ref, fields func(*T, *coder), place func(v *T, at, next Ref)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var v, zero T
-		l := lines{block: r.b.verified, off: from.off, n: from.line - 1}
+		l := canonical.Lines{Block: r.b.Verified, Off: from.off, N: from.line - 1}
 		for from != (Ref{}) {
-			at := Ref{l.off, l.n + 1}
-			line, err := l.next()
+			at := Ref{l.Off, l.N + 1}
+			line, err := l.Next()
 			if err != nil {
 				yield(zero, atLine(err, at.line))
 				return
@@ -97,7 +99,7 @@ func section[T any](r *Reader, kind string, from Ref, fields func(*T, *coder), p
 				return
 			}
 			if place != nil {
-				place(&v, at, Ref{l.off, l.n + 1})
+				place(&v, at, Ref{l.Off, l.N + 1})
 			}
 			if !yield(v, nil) {
 				return
@@ -106,14 +108,12 @@ func section[T any](r *Reader, kind string, from Ref, fields func(*T, *coder), p
 	}
 }
 
-const lineStart = `{"type":"`
-
 // lineType gives the type of a line, or "".
 func lineType(line []byte) string {
-	if len(line) < len(lineStart) || string(line[:len(lineStart)]) != lineStart {
+	if len(line) < len(canonical.LineStart) || string(line[:len(canonical.LineStart)]) != canonical.LineStart {
 		return ""
 	}
-	rest := line[len(lineStart):]
+	rest := line[len(canonical.LineStart):]
 	for _, kind := range [...]string{typeItem, typeDir, typeGuard, typeKnown, typeQuota, typeFooter, typeHeader} {
 		if len(rest) > len(kind) && rest[len(kind)] == '"' && string(rest[:len(kind)]) == kind {
 			return kind
@@ -124,9 +124,7 @@ func lineType(line []byte) string {
 
 // decode reads one line into v, which is empty before.
 func decode[T any](c *coder, line []byte, kind string, v *T, fields func(*T, *coder)) error {
-	c.reading = true
-	c.b = line
-	c.start(kind)
+	c.Read(line, kind)
 	fields(v, c)
-	return c.end()
+	return c.End()
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"fsweep/proto/internal/canonical"
 )
 
 // TestHostile changes the bytes of a plan.
@@ -54,7 +56,7 @@ func TestHostile(t *testing.T) {
 		{"unknown type", lines[0] + "{\"type\":\"note\",\"x\":1}\n" + strings.Join(lines[1:], ""), ErrInvalid, 2, `unknown type of line "note"`},
 		{"no type", lines[0] + "{\"x\":1}\n" + strings.Join(lines[1:], ""), ErrInvalid, 2, "does not start with"},
 		{"guard behind items", strings.Join(lines[:16], "") + lines[5] + strings.Join(lines[16:], ""), ErrInvalid, 17, "not allowed here"},
-		{"line without end", string(good[:len(lines[0])]) + strings.Repeat("x", maxLine+1), ErrInvalid, 2, "longer than 16777216"},
+		{"line without end", string(good[:len(lines[0])]) + strings.Repeat("x", canonical.MaxLine+1), ErrInvalid, 2, "longer than 16777216"},
 
 		{"unknown key", replace(`"rule":"old-run",`, `"rule":"old-run","force":true,`), ErrInvalid, itemAt, `key "force" is unknown, repeated or out of order`},
 		{"repeated key", replace(`"rule":"old-run",`, `"rule":"old-run","rule":"x",`), ErrInvalid, itemAt, `key "rule" is unknown, repeated`},
@@ -114,7 +116,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 			var want Digest // none where the first bytes already are not those of a plan
-			if strings.HasPrefix(tc.text, lineStart+`plan","format":1,`) {
+			if strings.HasPrefix(tc.text, canonical.LineStart+`plan","format":1,`) {
 				want = sha256.Sum256([]byte(tc.text))
 			}
 			if d != want {
@@ -186,7 +188,7 @@ func TestChangedAfterOpen(t *testing.T) {
 				t.Fatal("an item behind an error")
 			}
 			seen++
-			if off := i.dirs.off; off > int64(at/blockSize*blockSize) {
+			if off := i.dirs.off; off > int64(at/canonical.BlockSize*canonical.BlockSize) {
 				t.Fatalf("the item that ends at %d was yielded, the change is at %d", off, at)
 			}
 		}
@@ -231,7 +233,7 @@ func runPath(i int) Path {
 		b[at] = '0' + byte(j%10)
 	}
 	for at, j := len(b)-1, i; j > 0; at, j = at-1, j/16 {
-		b[at] = hexDigits[j%16]
+		b[at] = canonical.HexDigits[j%16]
 	}
 	return Path(b)
 }
@@ -322,7 +324,7 @@ func TestIterators(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	b, _ := manyItems(t, 500)
-	for at := int64(0); at < int64(len(b)); at += blockSize {
+	for at := int64(0); at < int64(len(b)); at += canonical.BlockSize {
 		broken := &failing{changing: changing{b: b}, at: at}
 		_, d, err := Open(broken)
 		if !errors.Is(err, iotest.ErrTimeout) || isContent(err) || d != (Digest{}) {

@@ -200,7 +200,7 @@ func (p *plan) lawless(t *testing.T) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, c.b...)
+		out = append(out, c.Line()...)
 	}
 	c := &coder{}
 	add(c, encode(c, typeHeader, &p.Header, (*Header).fields))
@@ -234,9 +234,9 @@ func (p *plan) lawless(t *testing.T) []byte {
 }
 
 func encode[T any](c *coder, kind string, v *T, fields func(*T, *coder)) error {
-	c.start(kind)
+	c.Write(kind)
 	fields(v, c)
-	return c.end()
+	return c.End()
 }
 
 // TestPlaces: every kind at every depth of every layout.

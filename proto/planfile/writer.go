@@ -115,9 +115,9 @@ func put[T any](w *Writer, kind string, v *T, check func(*checker, *T) error, fi
 	if w.err != nil {
 		return w.err
 	}
-	w.c.start(kind)
+	w.c.Write(kind)
 	fields(v, &w.c)
-	err := w.c.end()
+	err := w.c.End()
 	if err == nil {
 		err = check(w.check, v)
 	}
@@ -126,7 +126,7 @@ func put[T any](w *Writer, kind string, v *T, check func(*checker, *T) error, fi
 		return w.err
 	}
 	w.line++
-	_, err = w.out.Write(w.c.b)
+	_, err = w.out.Write(w.c.Line())
 	w.flushed(err)
 	return w.err
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"fsweep/proto/internal/canonical"
 )
 
 var errDisk = errors.New("no space left on device")
@@ -115,21 +117,21 @@ func TestTextMustBeUTF8(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	p := samplePlan()
-	p.Items[0].Item.Evidence = make([]Fact, maxList+1)
+	p.Items[0].Item.Evidence = make([]Fact, canonical.MaxList+1)
 	_, _, err := p.tryWrite()
 	wantError(t, err, "evidence has more than 10000")
 
 	p = samplePlan()
-	p.Header.Warnings = []string{strings.Repeat("x", maxLine)}
+	p.Header.Warnings = []string{strings.Repeat("x", canonical.MaxLine)}
 	_, _, err = p.tryWrite()
 	wantError(t, err, "at most 16777216 are allowed")
 
 	// The longest line that can be written can be read.
 	p.Header.Warnings[0] = ""
 	empty, _ := p.write(t)
-	p.Header.Warnings[0] = strings.Repeat("x", maxLine-bytes.IndexByte(empty, '\n')-1)
+	p.Header.Warnings[0] = strings.Repeat("x", canonical.MaxLine-bytes.IndexByte(empty, '\n')-1)
 	b, _ := p.write(t)
-	if got, _, err := readPlan(b); err != nil || bytes.IndexByte(b, '\n') != maxLine-1 {
+	if got, _, err := readPlan(b); err != nil || bytes.IndexByte(b, '\n') != canonical.MaxLine-1 {
 		t.Error(err)
 	} else if got.Header.Warnings[0] != p.Header.Warnings[0] {
 		t.Error("the warning changed")

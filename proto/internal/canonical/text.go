@@ -1,4 +1,4 @@
-package planfile
+package canonical
 
 import (
 	"bytes"
@@ -7,20 +7,20 @@ import (
 )
 
 // constant codes a fixed word.
-func (c *coder) constant(word string) {
+func (c *Coder) constant(word string) {
 	if !c.reading {
 		c.value(word)
 		return
 	}
 	if got := c.readString(true); c.err == nil && got != word {
-		c.fail("%q where %q should be", got, word)
+		c.Fail("%q where %q should be", got, word)
 	}
 }
 
 // value writes a string; one that is not UTF-8 is an error.
-func (c *coder) value(s string) {
+func (c *Coder) value(s string) {
 	if !utf8.ValidString(s) {
-		c.fail("text is not UTF-8: %q", s)
+		c.Fail("text is not UTF-8: %q", s)
 		return
 	}
 	c.b = appendString(c.b, s)
@@ -64,12 +64,12 @@ func appendStringEscape(dst []byte, s string) []byte {
 	if at := strings.IndexByte("\b\f\n\r\t", s[0]); at >= 0 {
 		return append(dst, '\\', "bfnrt"[at])
 	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[s[0]>>4], hexDigits[s[0]&15])
+	return append(dst, '\\', 'u', '0', '0', HexDigits[s[0]>>4], HexDigits[s[0]&15])
 }
 
 // readString reads what appendString writes. Strings that repeat from line to line
 // are handed out without a copy of their own.
-func (c *coder) readString(repeats bool) string {
+func (c *Coder) readString(repeats bool) string {
 	if !c.expect('"') {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (c *coder) readString(repeats bool) string {
 	escaped := false
 	for {
 		if c.p >= len(c.b) {
-			c.fail("the line ends in a string")
+			c.Fail("the line ends in a string")
 			return ""
 		}
 		ch := c.b[c.p]
@@ -85,7 +85,7 @@ func (c *coder) readString(repeats bool) string {
 			break
 		}
 		if ch < ' ' {
-			c.fail("control character in a string")
+			c.Fail("control character in a string")
 			return ""
 		}
 		if ch == '\\' {
@@ -98,7 +98,7 @@ func (c *coder) readString(repeats bool) string {
 	c.p++
 	if !utf8.Valid(raw) {
 		c.p = from + validPrefix(raw)
-		c.fail("invalid UTF-8")
+		c.Fail("invalid UTF-8")
 		return ""
 	}
 	if escaped || bytes.IndexByte(raw, 0xe2) >= 0 { // the latter can be U+2028, unescaped
@@ -121,7 +121,7 @@ func validPrefix(b []byte) int {
 	return len(b)
 }
 
-func (c *coder) intern(raw []byte) string {
+func (c *Coder) intern(raw []byte) string {
 	if s, ok := c.names[string(raw)]; ok {
 		return s
 	}
@@ -137,7 +137,7 @@ func (c *coder) intern(raw []byte) string {
 
 // unquote undoes the escapes of raw, which starts at from, and demands that they
 // are those that appendString makes.
-func (c *coder) unquote(raw []byte, from int) string {
+func (c *Coder) unquote(raw []byte, from int) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -153,7 +153,7 @@ func (c *coder) unquote(raw []byte, from int) string {
 			continue
 		}
 		var code [2]byte
-		if raw[i] == 'u' && len(raw) >= i+5 && parseHex(code[:], raw[i+1:i+5]) {
+		if raw[i] == 'u' && len(raw) >= i+5 && ParseHex(code[:], raw[i+1:i+5]) {
 			out = utf8.AppendRune(out, rune(code[0])<<8|rune(code[1]))
 			i += 4
 		}
@@ -162,7 +162,7 @@ func (c *coder) unquote(raw []byte, from int) string {
 	c.scratch = appendString(c.scratch[:0], s)
 	if string(c.scratch[1:len(c.scratch)-1]) != string(raw) {
 		c.p = from
-		c.fail("a string that is not written in the canonical way: %q", raw[:min(len(raw), 100)])
+		c.Fail("a string that is not written in the canonical way: %q", raw[:min(len(raw), 100)])
 		return ""
 	}
 	return s
