@@ -48,6 +48,12 @@ var rules = map[string]rule{
 	"proto/pathtext":  {forbid: offline, modules: []string{}},
 	"proto/planfile":  {own: []string{"proto/pathtext", "proto/internal/canonical"}, forbid: offline, modules: []string{}},
 	"proto/policy":    {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
+	"proto/journal": {
+		own: []string{"proto/pathtext", "proto/internal/canonical", "proto/planfile"}, forbid: offline, modules: []string{},
+	},
+	"execute/journalfile": {
+		own: []string{"proto/journal", "proto/planfile", "proto/internal/canonical", "proto/pathtext"}, forbid: offline, modules: []string{},
+	},
 	"proto/internal/canonical": {
 		own: []string{"proto/pathtext"}, forbid: offline, modules: []string{},
 	},

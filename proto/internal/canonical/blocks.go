@@ -88,6 +88,9 @@ func (b *Blocks) Rest() error {
 	return nil
 }
 
+// Size gives the length of what First has given, in bytes.
+func (b *Blocks) Size() int64 { return b.size }
+
 // Grows allows the file to become longer after the first reading. What is behind the
 // end that it had then is never given.
 func (b *Blocks) Grows() { b.grows = true }
