@@ -135,6 +135,9 @@ func (k *checker) without(o Outcome, intent int64, kind planfile.Kind, p planfil
 		if k.open.Kind != kind || k.open.Path != p || k.open.InodeID != id {
 			return invalidf("it is not about what intent %d is about", intent)
 		}
+		if o == OutcomeSkipped && !k.open.Purpose.moves() {
+			return invalidf("only items are skipped")
+		}
 		k.refused(o)
 		return nil
 	}
