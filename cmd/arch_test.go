@@ -95,6 +95,7 @@ var rules = map[string]rule{
 	"cmd/internal/cli":             {forbid: program},
 	"cmd/fsweep-exec": {
 		own: []string{
+			"proto/internal/canonical",
 			"cmd/internal/cli", "execute", "execute/hdfs", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
 			"proto/planfile", "proto/policy",
 		},
