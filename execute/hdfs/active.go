@@ -188,7 +188,16 @@ func (c *Client) search(ctx context.Context) (*held, error) {
 	if final != nil {
 		return nil, final
 	}
-	return nil, errors.Join(errs...)
+	return nil, allOf(errs)
+}
+
+// allOf joins errors on one line.
+func allOf(errs []error) error {
+	err := errs[0]
+	for _, next := range errs[1:] {
+		err = fmt.Errorf("%w; %w", err, next)
+	}
+	return err
 }
 
 // confirmed gives a connection to a NameNode that said that it is ACTIVE, on that very
@@ -199,7 +208,7 @@ func (c *Client) confirmed(ctx context.Context, n *node, age time.Duration) (*co
 		if err != nil {
 			return nil, err
 		}
-		if time.Since(conn.active) < age && time.Since(conn.seen) < age {
+		if c.now().Sub(conn.active) < age {
 			return conn, nil
 		}
 		err = c.confirm(ctx, n, conn)
@@ -219,6 +228,7 @@ func (c *Client) confirmed(ctx context.Context, n *node, age time.Duration) (*co
 func (c *Client) confirm(ctx context.Context, n *node, conn *conn) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.TryTimeout)
 	defer cancel()
+	asked := c.now()
 	conn.active = time.Time{}
 	n.mu.Lock()
 	noMsync, greeted := n.noMsync, n.greeted
@@ -239,7 +249,7 @@ func (c *Client) confirm(ctx context.Context, n *node, conn *conn) error {
 	n.mu.Lock()
 	n.noMsync, n.greeted = noMsync, true
 	n.mu.Unlock()
-	conn.active = time.Now()
+	conn.active = asked
 	return nil
 }
 

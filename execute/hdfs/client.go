@@ -45,8 +45,10 @@ const (
 	// freshFor is how long a connection counts as good without a question whether its
 	// NameNode still is ACTIVE. Servers close idle connections, too.
 	freshFor = 5 * time.Second
-	// maxIdle connections are kept to one NameNode.
-	maxIdle = 8
+	// maxIdle connections are kept to one NameNode, and none that was idle for longer than
+	// staleAfter: something on the way may have forgotten it without a word.
+	maxIdle    = 8
+	staleAfter = 30 * time.Second
 )
 
 // Client talks to the ACTIVE NameNode of one nameservice. It is an
@@ -58,6 +60,8 @@ type Client struct {
 	auth authentication
 	user string
 	home string // what home directories are in
+
+	now func() time.Time
 
 	id     [16]byte
 	nextID atomic.Int64 // may pass what an int32 holds, and is useless then
@@ -91,10 +95,13 @@ func Open(o Options) (*Client, error) {
 		}
 	}
 	ns, err := o.Conf.Nameservice(o.Nameservice)
+	if err == nil {
+		err = o.Conf.direct(ns)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{opts: o, ns: ns}
+	c := &Client{opts: o, ns: ns, now: time.Now}
 	if c.user, err = o.userName(); err != nil {
 		return nil, err
 	}
@@ -196,23 +203,38 @@ func (c *Client) bound(ctx context.Context) (context.Context, context.CancelFunc
 
 // take gives an idle connection, the one used last, or a fresh one.
 func (c *Client) take(ctx context.Context, n *node) (conn *conn, fresh bool, err error) {
-	n.mu.Lock()
-	if k := len(n.idle); k > 0 {
-		conn := n.idle[k-1]
-		n.idle = n.idle[:k-1]
-		n.mu.Unlock()
-		return conn, false, nil
+	for conn := n.pop(); conn != nil; conn = n.pop() {
+		if c.now().Sub(conn.seen) <= staleAfter {
+			return conn, false, nil
+		}
+		conn.close()
 	}
-	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, c.opts.TryTimeout)
 	defer cancel()
 	conn, err = connect(ctx, c.opts.Dial, n.NameNode, c.auth, c.id, clientProtocol)
+	if err == nil {
+		conn.seen = c.now()
+	}
 	return conn, true, err
+}
+
+// pop takes the idle connection that was used last, nil if there is none.
+func (n *node) pop() *conn {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := len(n.idle) - 1
+	if k < 0 {
+		return nil
+	}
+	conn := n.idle[k]
+	n.idle = n.idle[:k]
+	return conn
 }
 
 // give puts a connection back, or closes it.
 func (c *Client) give(n *node, conn *conn) {
 	if !conn.broken {
+		conn.seen = c.now()
 		n.mu.Lock()
 		if len(n.idle) < maxIdle {
 			n.idle = append(n.idle, conn)

@@ -24,7 +24,7 @@ type conn struct {
 	stream io.ReadWriter // what frames go through
 	in     *bufio.Reader
 	broken bool
-	seen   time.Time // when the last answer came
+	seen   time.Time // when it was last used
 	active time.Time // when the NameNode last said that it is ACTIVE; zero if it did not
 }
 
@@ -73,7 +73,6 @@ func connect(ctx context.Context, dial dialFunc, nn execute.NameNode, auth authe
 		c.close()
 		return nil, lost(err)
 	}
-	c.seen = time.Now()
 	return c, nil
 }
 
@@ -128,7 +127,6 @@ func (c *conn) call(ctx context.Context, p permitted, ids callIDs, caller string
 	}
 	var remote *execute.RemoteError
 	if err == nil || errors.As(err, &remote) {
-		c.seen = time.Now()
 		return err
 	}
 	c.broken = true

@@ -190,6 +190,25 @@ func (c *Conf) single(authority string, known []string) (*Nameservice, error) {
 	return &Nameservice{NameNodes: []execute.NameNode{{Address: addr}}}, nil
 }
 
+// direct refuses configurations in which NameNodes are not to be had at their addresses.
+func (c *Conf) direct(ns *Nameservice) error {
+	const factory = "hadoop.rpc.socket.factory.class.default"
+	v, err := c.Get(factory)
+	if err != nil {
+		return err
+	}
+	if v != "" && v != "org.apache.hadoop.net.StandardSocketFactory" {
+		return fmt.Errorf("configuration key %s: connections through %s are not supported", factory, v)
+	}
+	resolve := "dfs.client.failover.resolve-needed." + ns.Name
+	if needed, err := c.Bool(resolve, false); err != nil {
+		return err
+	} else if needed {
+		return fmt.Errorf("configuration key %s: names that stand for several NameNodes are not supported", resolve)
+	}
+	return nil
+}
+
 // notRouter refuses addresses of which the configuration says that they are Routers'.
 func (c *Conf) notRouter(addr string) error {
 	for key := range c.values {

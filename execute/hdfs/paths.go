@@ -45,6 +45,9 @@ func checkRef(ref execute.Ref) error {
 	if ref.Named() != 0 {
 		return nil
 	}
+	if ref == execute.ByID(0) || ref == execute.ParentOf(0) {
+		return fmt.Errorf("inode 0, or an empty path: %w", execute.ErrInvalid)
+	}
 	return checkPath(ref.Path())
 }
 

@@ -1,0 +1,371 @@
+package hdfs
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"fsweep/execute"
+	"fsweep/proto/hadoop"
+)
+
+// hostile answers to a call: none may be taken for one.
+func hostile(s *seen) map[string]*reply {
+	good := done(s, &hadoop.Rename2ResponseProto{}).raw
+	withLength := func(n uint32, rest []byte) *reply {
+		return &reply{raw: append(binary.BigEndian.AppendUint32(nil, n), rest...), drop: true}
+	}
+	header := func(change func(*hadoop.RpcResponseHeaderProto)) *reply {
+		h := responseHeader(s, hadoop.RpcResponseHeaderProto_SUCCESS)
+		change(h)
+		return &reply{raw: framed(h, &hadoop.Rename2ResponseProto{})}
+	}
+	raw := func(parts ...[]byte) *reply {
+		body := bytes.Join(parts, nil)
+		return &reply{raw: append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)}
+	}
+	return map[string]*reply{
+		"length 0":                    withLength(0, good[4:]),
+		"negative length":             withLength(0xffffffff, good[4:]),
+		"length of more than a frame": withLength(maxFrame+1, good[4:]),
+		"more than such an answer":    withLength(smallAnswer+1, good[4:]),
+		"length beyond the end":       withLength(uint32(len(good)), good[4:]),
+		"length before the end":       withLength(uint32(len(good)-5), good[4:]),
+		"HTTP":                        {raw: []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), drop: true},
+		"header longer than frame":    raw([]byte{200, 1, 8, 1}),
+		"length of header endless":    raw(bytes.Repeat([]byte{0xff}, 20)),
+		"header is no message":        raw([]byte{3, 0xff, 0xff, 0xff}),
+		"header without call id": header(func(h *hadoop.RpcResponseHeaderProto) {
+			h.CallId = nil
+		}),
+		"header without status":   header(func(h *hadoop.RpcResponseHeaderProto) { h.Status = nil }),
+		"unknown status":          raw(protowire.AppendBytes(nil, []byte{8, byte(s.header.GetCallId()), 16, 9})),
+		"another call":            header(func(h *hadoop.RpcResponseHeaderProto) { h.CallId = proto.Uint32(h.GetCallId() + 1) }),
+		"another client":          header(func(h *hadoop.RpcResponseHeaderProto) { h.ClientId = bytes.Repeat([]byte{1}, 16) }),
+		"no body":                 raw(protowire.AppendBytes(nil, mustMarshal(responseHeader(s, hadoop.RpcResponseHeaderProto_SUCCESS)))),
+		"bytes behind":            raw(good[4:], []byte{0}),
+		"body is no message":      raw(protowire.AppendBytes(nil, mustMarshal(responseHeader(s, hadoop.RpcResponseHeaderProto_SUCCESS))), []byte{1, 0xff}),
+		"failure with a body":     raw(failed(s, "java.io.IOException", "x").raw[4:], []byte{0}),
+		"failure without a class": failed(s, "", "x"),
+		"not serialized": {raw: framed(&hadoop.RpcResponseHeaderProto{
+			CallId: proto.Uint32(uint32(s.header.GetCallId())), Status: hadoop.RpcResponseHeaderProto_ERROR.Enum(),
+			ExceptionClassName: proto.String("java.io.IOException"), ErrorMsg: proto.String("x"),
+			ErrorDetail: hadoop.RpcResponseHeaderProto_ERROR_SERIALIZING_RESPONSE.Enum(),
+		})},
+		"fatal, of no call": {raw: framed(&hadoop.RpcResponseHeaderProto{
+			CallId: proto.Uint32(0xffffffff), Status: hadoop.RpcResponseHeaderProto_FATAL.Enum(),
+			ExceptionClassName: proto.String("java.io.IOException"), ErrorMsg: proto.String("x"),
+		}), drop: true},
+	}
+}
+
+func mustMarshal(m proto.Message) []byte {
+	b, err := proto.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// After a rename, an answer that is none leaves the outcome unknown, and costs the connection.
+func TestHostileAnswerToRename(t *testing.T) {
+	t.Parallel()
+	for name := range hostile(&seen{header: &hadoop.RpcRequestHeaderProto{}}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nn := newFakeNN(t, Active)
+			nn.on(func(s *seen) *reply {
+				if s.method != "rename2" {
+					return nil
+				}
+				return hostile(s)[name]
+			})
+			c := client(t, nil, nn)
+			m := c.Mover()
+			err := m.Rename(t.Context(), aMove(), newCall(t, m))
+			var remote *execute.RemoteError
+			if !errors.Is(err, execute.ErrUnknown) || errors.As(err, &remote) {
+				t.Errorf("%v", err)
+			}
+			before := nn.connections()
+			if _, err := c.Stat(t.Context(), execute.ByID(20000)); err != nil {
+				t.Error(err)
+			}
+			if nn.connections() != before+1 {
+				t.Error("the connection was used again")
+			}
+		})
+	}
+}
+
+// A read is asked again on a new connection. (A fatal answer to a read is one: the server
+// did not let us in.)
+func TestHostileAnswerToRead(t *testing.T) {
+	t.Parallel()
+	for name := range hostile(&seen{header: &hadoop.RpcRequestHeaderProto{}}) {
+		if name == "fatal, of no call" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nn := newFakeNN(t, Active)
+			once := true
+			c := client(t, nil, nn)
+			if _, err := c.Active(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			nn.on(func(s *seen) *reply {
+				if s.method != "getFileLinkInfo" || !once {
+					return nil
+				}
+				once = false
+				return hostile(s)[name]
+			})
+			if s, err := c.Stat(t.Context(), execute.ByID(20000)); err != nil || s.ID != 20000 {
+				t.Errorf("%v, %v", s, err)
+			}
+		})
+	}
+}
+
+// An answer that ends anywhere is none.
+func TestAnswerCutOffAnywhere(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	c := client(t, nil, nn)
+	m := c.Mover()
+	length := -1
+	for cut := 0; length < 0 || cut < length; cut++ {
+		nn.on(func(s *seen) *reply {
+			if s.method != "rename2" {
+				return nil
+			}
+			raw := done(s, &hadoop.Rename2ResponseProto{}).raw
+			length = len(raw)
+			return &reply{raw: raw[:cut], drop: true}
+		})
+		if err := m.Rename(t.Context(), aMove(), newCall(t, m)); !errors.Is(err, execute.ErrUnknown) {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+	if length < 30 {
+		t.Errorf("only %d bytes", length)
+	}
+}
+
+// What a length announces is not reserved.
+func TestAnnouncedLengthReservesNothing(t *testing.T) {
+	in := binary.BigEndian.AppendUint32(nil, maxFrame)
+	in = append(in, 1, 2, 3)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		if _, err := readFrame(bytes.NewReader(in), maxFrame); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("%d bytes for 20 frames of 3 bytes", used)
+	}
+}
+
+// What the NameNode says is an answer, and the connection goes on; after a fatal one it does not.
+func TestErrorsOfTheNameNode(t *testing.T) {
+	t.Parallel()
+	for _, fatal := range []bool{false, true} {
+		nn := newFakeNN(t, Active)
+		nn.on(func(s *seen) *reply {
+			if s.method != "rename2" {
+				return nil
+			}
+			r := failed(s, accessClass, "Permission denied: user=alice, access=WRITE, inode=\"/flink\":root:hdfs:drwxr-xr-x")
+			if fatal {
+				h := responseHeader(s, hadoop.RpcResponseHeaderProto_FATAL)
+				h.ExceptionClassName, h.ErrorMsg = proto.String(accessClass), proto.String("x")
+				r = &reply{raw: framed(h)}
+			}
+			return r
+		})
+		c := client(t, nil, nn)
+		m := c.Mover()
+		err := m.Rename(t.Context(), aMove(), newCall(t, m))
+		var remote *execute.RemoteError
+		if !errors.Is(err, execute.ErrPermission) || !errors.As(err, &remote) || errors.Is(err, execute.ErrUnknown) {
+			t.Fatalf("fatal %v: %v", fatal, err)
+		}
+		if remote.Call != "rename2" || remote.NameNode != nn.addr() || remote.Class != accessClass || strings.Contains(remote.Message, "\n") {
+			t.Errorf("%#v", remote)
+		}
+		before := nn.connections()
+		if _, err := c.Stat(t.Context(), execute.ByID(20000)); err != nil {
+			t.Error(err)
+		}
+		if again := nn.connections() == before; again == fatal {
+			t.Errorf("fatal %v: connection used again: %v", fatal, again)
+		}
+	}
+}
+
+// A server that wants Kerberos says so before any call.
+func TestServerThatDoesNotLetUsIn(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	nn.on(func(*seen) *reply {
+		return &reply{raw: framed(&hadoop.RpcResponseHeaderProto{
+			CallId: proto.Uint32(0xffffffff), Status: hadoop.RpcResponseHeaderProto_FATAL.Enum(),
+			ErrorDetail:        hadoop.RpcResponseHeaderProto_FATAL_UNAUTHORIZED.Enum(),
+			ExceptionClassName: proto.String(accessClass),
+			ErrorMsg:           proto.String("SIMPLE authentication is not enabled.  Available:[TOKEN, KERBEROS]"),
+		}), drop: true}
+	})
+	began := time.Now()
+	_, err := client(t, nil, nn).Stat(t.Context(), execute.At("/a"))
+	if !errors.Is(err, execute.ErrPermission) || !strings.Contains(err.Error(), "SIMPLE authentication is not enabled") {
+		t.Errorf("%v", err)
+	}
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+// A NameNode that answers nothing hangs nobody.
+func TestFrozenNameNode(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	nn.on(func(*seen) *reply { return &reply{} })
+	c := client(t, nil, nn)
+	for name, do := range map[string]func(context.Context) error{
+		"Stat":    func(ctx context.Context) error { _, err := c.Stat(ctx, execute.At("/a")); return err },
+		"List":    func(ctx context.Context) error { _, err := c.List(ctx, execute.ByID(20000), nil); return err },
+		"Active":  func(ctx context.Context) error { _, err := c.Active(ctx); return err },
+		"NewCall": func(ctx context.Context) error { _, err := c.Mover().NewCall(ctx); return err },
+		"Mkdirs":  func(ctx context.Context) error { return c.Mover().Mkdirs(ctx, "/a", 0o700) },
+		"Resend": func(ctx context.Context) error {
+			return c.Mover().Resend(ctx, aMove(), execute.Call{ClientID: [16]byte{1}, CallID: 7})
+		},
+		"canceled": func(ctx context.Context) error {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			_, err := c.Stat(ctx, execute.At("/a"))
+			if !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("%w: not canceled", err)
+			}
+			return errors.Join(err, context.DeadlineExceeded)
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		began := time.Now()
+		err := do(ctx)
+		cancel()
+		if !errors.Is(err, execute.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, execute.ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := time.Since(began); d > 3*time.Second {
+			t.Errorf("%s: took %v", name, d)
+		}
+	}
+}
+
+// Calls end by their own time, too.
+func TestCallTimeout(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	nn.on(func(s *seen) *reply {
+		if s.method == "rename2" {
+			return &reply{}
+		}
+		return nil
+	})
+	c := client(t, func(o *Options) { o.CallTimeout = 300 * time.Millisecond }, nn)
+	m := c.Mover()
+	if err := m.Rename(t.Context(), aMove(), newCall(t, m)); !errors.Is(err, execute.ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// A change goes only over a connection that carried a read in the last five seconds.
+func TestIdleConnection(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	c := client(t, nil, nn)
+	now := time.Unix(1_800_000_000, 0)
+	c.now = func() time.Time { return now }
+	m := c.Mover()
+	call := execute.Call{ClientID: [16]byte{1}, CallID: 1}
+	var last string
+	for _, tc := range []struct {
+		idle        time.Duration
+		before      string // the call before the rename
+		connections int
+	}{
+		{0, "getDataEncryptionKey", 1},
+		{time.Second, "rename2", 1},
+		{3 * time.Second, "rename2", 1},
+		{2 * time.Second, "msync", 1}, // six seconds after the last question, though it was used
+		{5 * time.Second, "msync", 1},
+		{29 * time.Second, "msync", 1},
+		{31 * time.Second, "msync", 2},
+	} {
+		now = now.Add(tc.idle)
+		if err := m.Resend(t.Context(), aMove(), call); err != nil {
+			t.Fatal(err)
+		}
+		names := nn.methods()
+		last = names[len(names)-2]
+		if last != tc.before || nn.connections() != tc.connections {
+			t.Errorf("after %v: %s before it, %d connections; want %s, %d", tc.idle, last, nn.connections(), tc.before, tc.connections)
+		}
+	}
+}
+
+// A connection that the server closed meanwhile is noticed by the read.
+func TestConnectionClosedWhileIdle(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	c := client(t, nil, nn)
+	now := time.Now()
+	c.now = func() time.Time { return now }
+	m := c.Mover()
+	call := newCall(t, m)
+	nn.mu.Lock()
+	for conn := range nn.open {
+		_ = conn.Close()
+	}
+	nn.mu.Unlock()
+	now = now.Add(6 * time.Second)
+	if err := m.Rename(t.Context(), aMove(), call); err != nil {
+		t.Error(err)
+	}
+	if n := len(nn.seen("rename2")); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+func TestNewUserAndClose(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	c := client(t, func(o *Options) {
+		o.User = ""
+		o.LookupEnv = func(k string) (string, bool) { return "bob", k == "HADOOP_USER_NAME" }
+	}, nn)
+	if _, err := c.Active(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if nn.users[0] != "bob" || c.User() != "bob" {
+		t.Errorf("user %q", nn.users)
+	}
+	c.Close()
+	if c.nodes[0].pop() != nil {
+		t.Error("a connection is left")
+	}
+}
