@@ -90,6 +90,9 @@ func change(request proto.Message) (permitted, error) {
 	p := permitted{of: clientProtocol, limit: smallAnswer, changes: true}
 	switch r := request.(type) {
 	case *hadoop.MkdirsRequestProto:
+		if perm := r.GetMasked().GetPerm(); perm&^permissionBits != 0 {
+			return permitted{}, fmt.Errorf("%w: mkdirs with permission %o", errRefused, perm)
+		}
 		p.method = "mkdirs"
 	case *hadoop.Rename2RequestProto:
 		if r.OverwriteDest == nil || *r.OverwriteDest {

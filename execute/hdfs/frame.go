@@ -112,10 +112,10 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 // answer is what a frame from the server says.
 type answer struct {
 	header *hadoop.RpcResponseHeaderProto
-	body   []byte // nil of a failed call
+	result []byte // nil of a failed call
 }
 
-// parseAnswer takes a frame apart. The body is part of frame.
+// parseAnswer takes a frame apart. The result is part of frame.
 func parseAnswer(frame []byte) (answer, error) {
 	header, n := protowire.ConsumeBytes(frame)
 	if n < 0 {
@@ -139,12 +139,12 @@ func parseAnswer(frame []byte) (answer, error) {
 	if len(rest) > n {
 		return answer{}, fmt.Errorf("%d bytes behind an answer", len(rest)-n)
 	}
-	a.body = body
+	a.result = body
 	return a, nil
 }
 
-// decode reads the body into message. What is required must be there; fields that are not known are
+// decode reads the result into message. What is required must be there; fields that are not known are
 // left out.
 func (a answer) decode(message proto.Message) error {
-	return proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(a.body, message)
+	return proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(a.result, message)
 }
