@@ -149,14 +149,14 @@ func (t *tree) readable(c *caller, top *inode) error {
 func (t *tree) quotaRoom(into uint64, moved uint64, inodes, space int64) error {
 	var first error
 	t.above(into, func(n *inode) bool {
-		if n.nsQuota == 0 && n.dsQuota == 0 || moved != 0 && t.below(moved, n.id) {
+		if n.nsQuota < 0 && n.dsQuota < 0 || moved != 0 && t.below(moved, n.id) {
 			return true
 		}
 		used := t.sums(n.id)
-		if count := used.Inodes() + inodes; n.nsQuota > 0 && count > n.nsQuota {
+		if count := used.Inodes() + inodes; n.nsQuota >= 0 && count > n.nsQuota {
 			first = refuse(nsQuota, execute.ErrQuota,
 				"The NameSpace quota (directories and files) of directory %s is exceeded: quota=%d file count=%d", t.path(n.id), n.nsQuota, count)
-		} else if size := used.Space + space; n.dsQuota > 0 && size > n.dsQuota {
+		} else if size := used.Space + space; n.dsQuota >= 0 && size > n.dsQuota {
 			first = refuse(dsQuota, execute.ErrQuota,
 				"The DiskSpace quota of %s is exceeded: quota = %d B but diskspace consumed = %d B", t.path(n.id), n.dsQuota, size)
 		}

@@ -162,7 +162,7 @@ func (f *FS) SetXAttr(path, name string, value []byte) {
 // SetACL gives something an access control list, which is shown and has no effect.
 func (f *FS) SetACL(path string) { f.admin(func(s *state) { s.must(path).acl = true }) }
 
-// SetQuota sets quotas of a directory, inodes and bytes on disk; 0: none.
+// SetQuota sets quotas of a directory, inodes and bytes on disk; -1: none.
 func (f *FS) SetQuota(path string, namespace, space int64) {
 	f.admin(func(s *state) { n := s.must(path); n.nsQuota, n.dsQuota = namespace, space })
 }

@@ -65,17 +65,22 @@ type Named struct {
 	Fault
 }
 
-// Faults gives one fault of each kind and moment, for tests that put each of them at each
-// operation.
+// Faults gives faults of each kind and moment that a cluster can have, for tests that
+// put each of them at each operation. Refusals after the effect are not among them, but for
+// those that make a client ask again: a NameNode that refuses has done nothing.
 func Faults() []Named {
-	var all []Named
+	all := []Named{
+		{"safe mode", Fault{Kind: Refused, Error: SafeMode()}},
+		{"permission", Fault{Kind: Refused, Error: Permission()}},
+		{"pretended", Fault{Kind: Pretend}},
+	}
 	for _, n := range []Named{
-		{"lost", Fault{Kind: Lost}}, {"frozen", Fault{Kind: Frozen}}, {"false", Fault{Kind: False}}, {"pretended", Fault{Kind: Pretend}},
+		{"lost", Fault{Kind: Lost}}, {"frozen", Fault{Kind: Frozen}}, {"false", Fault{Kind: False}},
 		{"standby", Fault{Kind: Refused, Error: Standby()}}, {"retriable", Fault{Kind: Refused, Error: Retriable()}},
-		{"safe mode", Fault{Kind: Refused, Error: SafeMode()}}, {"permission", Fault{Kind: Refused, Error: Permission()}},
 		{"slow", Fault{Kind: Slow, For: 3 * time.Second}}, {"very slow", Fault{Kind: Slow, For: time.Hour}},
 		{"clock forwards", Fault{Kind: Jump, For: 2 * time.Hour}}, {"clock backwards", Fault{Kind: Jump, For: -2 * time.Hour}},
 		{"name taken", Fault{Kind: NameTaken}}, {"parent gone", Fault{Kind: ParentGone}}, {"swapped", Fault{Kind: Swapped}},
+		{"failover", Fault{Do: (*FS).Failover}},
 	} {
 		after := n
 		after.Name, after.After = n.Name+" after", true

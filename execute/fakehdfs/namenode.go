@@ -204,8 +204,8 @@ func newName(path string, names []string) error {
 	return nil
 }
 
-// mkdirs makes a directory and those above. The ones above can always be written and
-// entered by their owner.
+// mkdirs makes a directory and those above, one by one: those made before a refusal
+// stay. The ones above can always be written and entered by their owner.
 func (s *state) mkdirs(c *caller, path string, perm uint16) error {
 	path = asJava(path)
 	if err := pathLength("mkdirs", path); err != nil {
@@ -238,16 +238,16 @@ func (s *state) mkdirs(c *caller, path string, perm uint16) error {
 	if err := t.need(c, at, write); err != nil {
 		return err
 	}
-	if err := newName(path, l.names[have:]); err != nil {
-		return err
-	}
-	if err := t.quotaRoom(at.id, 0, int64(len(l.names)-have), 0); err != nil {
-		return err
-	}
 	for i, name := range l.names[have:] {
 		p := perm
 		if have+i+1 < len(l.names) {
 			p = perm&0o777 | 0o300
+		}
+		if err := newName(path, l.names[:have+i+1]); err != nil {
+			return err
+		}
+		if err := t.quotaRoom(at.id, 0, 1, 0); err != nil {
+			return err
 		}
 		at = t.add(at.id, name, execute.Directory, c.name, p, s.now)
 	}

@@ -171,7 +171,7 @@ func (s *state) room(from, to *located) error {
 	}
 	quotas := false
 	s.tree.above(to.parent().id, func(n *inode) bool {
-		quotas = quotas || n.nsQuota != 0 || n.dsQuota != 0
+		quotas = quotas || n.nsQuota >= 0 || n.dsQuota >= 0
 		return !quotas
 	})
 	if !quotas {

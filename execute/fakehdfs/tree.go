@@ -32,7 +32,7 @@ type inode struct {
 	unreadable string
 
 	children      []child // in the order of their names
-	nsQuota       int64   // 0: none
+	nsQuota       int64   // -1: none
 	dsQuota       int64
 	zone          bool // root of an encryption zone
 	snapshottable bool
@@ -73,6 +73,7 @@ func newTree(now int64) *tree {
 	t := &tree{rev: new(revision), inodes: make(map[uint64]*inode), held: make(map[uint64]held), last: rootID}
 	t.inodes[rootID] = &inode{
 		rev: t.rev, id: rootID, kind: execute.Directory, owner: superuser, group: supergroup, perm: 0o755, mtime: now,
+		nsQuota: -1, dsQuota: -1,
 	}
 	return t
 }
@@ -142,7 +143,10 @@ func (t *tree) detach(id uint64, now int64) {
 // add makes a new inode; the group is the directory's, as on HDFS.
 func (t *tree) add(parent uint64, name string, kind execute.Kind, owner string, perm uint16, now int64) *inode {
 	t.last++
-	n := &inode{rev: t.rev, id: t.last, kind: kind, owner: owner, group: t.inodes[parent].group, perm: perm, mtime: now}
+	n := &inode{
+		rev: t.rev, id: t.last, kind: kind, owner: owner, group: t.inodes[parent].group, perm: perm, mtime: now,
+		nsQuota: -1, dsQuota: -1,
+	}
 	if kind != execute.Directory {
 		n.atime = now
 	}

@@ -51,10 +51,10 @@ type Admin interface {
 	Chmod(t testing.TB, path string, permission uint16)
 	Chown(t testing.TB, path, owner, group string)
 	SetTimes(t testing.TB, path string, mtimeMs, atimeMs int64)
-	SetXAttr(t testing.TB, path, name string, value []byte) // name with its namespace: user.fsweep.keep
-	SetACL(t testing.TB, path string)                       // one more entry than owner, group, others
-	SetQuota(t testing.TB, path string, namespace, space int64)
-	EncryptionZone(t testing.TB, path string) // of an empty directory
+	SetXAttr(t testing.TB, path, name string, value []byte)     // name with its namespace: user.fsweep.keep
+	SetACL(t testing.TB, path string)                           // one more entry than owner, group, others
+	SetQuota(t testing.TB, path string, namespace, space int64) // inodes, bytes on disk; -1: none
+	EncryptionZone(t testing.TB, path string)                   // of an empty directory
 	AllowSnapshots(t testing.TB, path string)
 	Snapshot(t testing.TB, path, name string)
 	DeleteSnapshot(t testing.TB, path, name string)

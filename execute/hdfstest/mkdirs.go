@@ -73,13 +73,14 @@ func mkdirsCases() []test {
 			c.class(err, accessControl)
 			c.none(c.at("d/a"))
 		}},
-		{"the quota above is full", nil, func(c *scene) {
+		{"the quota above is full: what fits is made, the rest refused", nil, func(c *scene) {
 			c.mkdir("d")
-			c.admin.SetQuota(c, c.at("d"), 2, 0)
+			c.admin.SetQuota(c, c.at("d"), 2, -1)
 			err := c.Mkdirs(c.ctx(), c.at("d/a/b"), 0o700)
 			c.fails(err, execute.ErrQuota)
 			c.class(err, nsQuota)
-			c.none(c.at("d/a"))
+			c.equal("permission", c.stat(c.at("d/a")).Permission, uint16(0o700))
+			c.none(c.at("d/a/b"))
 			if err := c.Mkdirs(c.ctx(), c.at("d/a"), 0o700); err != nil {
 				c.Error(err)
 			}
@@ -100,7 +101,10 @@ func mkdirsCases() []test {
 			if err := c.Mkdirs(c.ctx(), c.at(strings.Repeat("n", 255)), 0o700); err != nil {
 				c.Error(err)
 			}
-			c.class(c.Mkdirs(c.ctx(), c.at(strings.Repeat("n", 256)), 0o700), nameTooLong)
+			err := c.Mkdirs(c.ctx(), c.at("made/"+strings.Repeat("n", 256)+"/x"), 0o700)
+			c.fails(err, execute.ErrInvalid)
+			c.class(err, nameTooLong)
+			c.equal("kind of what is above", c.stat(c.at("made")).Kind, execute.Directory)
 		}},
 	}
 }

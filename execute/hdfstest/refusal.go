@@ -13,23 +13,23 @@ func quotaCases() []test {
 			c.mkdir("d/e")
 			c.put("d/e/f", "abc")
 			c.mkdir("to")
-			c.admin.SetQuota(c, c.at("to"), 3, 0)
+			c.admin.SetQuota(c, c.at("to"), 3, -1)
 			m := c.move(c.at("d"), c.at("to/d"))
 			c.class(c.stays(m, execute.ErrQuota), nsQuota)
 			m = c.trashed(c.at("d"), c.at("to/d"))
 			c.class(c.stays(m, execute.ErrQuota), nsQuota)
-			c.admin.SetQuota(c, c.at("to"), 4, 0)
+			c.admin.SetQuota(c, c.at("to"), 4, -1)
 			c.moves(m)
 		}},
 		{"the target's space quota is full", []need{dataNodes}, func(c *scene) {
 			c.put("f", "abc")
 			c.mkdir("to")
-			c.admin.SetQuota(c, c.at("to"), 0, 1)
+			c.admin.SetQuota(c, c.at("to"), -1, 1)
 			c.class(c.stays(c.move(c.at("f"), c.at("to/f")), execute.ErrQuota), dsQuota)
 		}},
 		{"a quota further above the target is full", nil, func(c *scene) {
 			c.mkdir("to/a/b")
-			c.admin.SetQuota(c, c.at("to"), 3, 0)
+			c.admin.SetQuota(c, c.at("to"), 3, -1)
 			c.class(c.stays(c.move(c.put("f", ""), c.at("to/a/b/f")), execute.ErrQuota), nsQuota)
 		}},
 		{"a full quota lets renames below it pass", nil, func(c *scene) {
@@ -37,13 +37,13 @@ func quotaCases() []test {
 			c.mkdir("q/a")
 			c.mkdir("q/b")
 			c.admin.Chown(c, c.at("q"), owner, "")
-			c.admin.SetQuota(c, c.at("q"), 4, 0)
+			c.admin.SetQuota(c, c.at("q"), 4, -1)
 			c.moves(c.move(c.at("q/a/f"), c.at("q/b/g")))
 		}},
 		{"a directory's own quota goes along, even an exceeded one", nil, func(c *scene) {
 			c.put("d/f", "")
 			c.mkdir("d")
-			c.admin.SetQuota(c, c.at("d"), 1, 0)
+			c.admin.SetQuota(c, c.at("d"), 1, -1)
 			c.moves(c.trashed(c.at("d"), c.at("moved")))
 		}},
 	}

@@ -147,7 +147,7 @@ func snapshotCases() []test {
 			c.admin.AllowSnapshots(c, c.at("q"))
 			c.admin.Snapshot(c, c.at("q"), "s1")
 			c.put("q/d/c", "")
-			c.admin.SetQuota(c, c.at("q"), 5, 0)
+			c.admin.SetQuota(c, c.at("q"), 5, -1)
 			c.moves(c.trashed(c.at("q/d"), c.at("moved")))
 			if err := c.Mkdirs(c.ctx(), c.at("q/one"), 0o700); err != nil {
 				c.Error(err)

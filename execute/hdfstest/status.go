@@ -200,7 +200,7 @@ func mtimeCases() []test {
 		rests("its own permission, owner, quota, attribute", nil, func(c *scene) {
 			c.admin.Chmod(c, c.at("d"), 0o777)
 			c.admin.Chown(c, c.at("d"), foreigner, "x")
-			c.admin.SetQuota(c, c.at("d"), 1000, 0)
+			c.admin.SetQuota(c, c.at("d"), 1000, -1)
 			c.admin.SetXAttr(c, c.at("d"), "user.x", []byte{1})
 		}),
 		rests("a look at it", nil, func(c *scene) {
