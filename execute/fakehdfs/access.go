@@ -152,7 +152,7 @@ func (t *tree) quotaRoom(into uint64, moved uint64, inodes, space int64) error {
 		if n.nsQuota < 0 && n.dsQuota < 0 || moved != 0 && t.below(moved, n.id) {
 			return true
 		}
-		used := t.sums(n.id)
+		used := t.sums(n.id, true)
 		if count := used.Inodes() + inodes; n.nsQuota >= 0 && count > n.nsQuota {
 			first = refuse(nsQuota, execute.ErrQuota,
 				"The NameSpace quota (directories and files) of directory %s is exceeded: quota=%d file count=%d", t.path(n.id), n.nsQuota, count)

@@ -47,6 +47,9 @@ func (s *state) make(path string) *inode {
 
 // file makes a new file in the place of what stands there.
 func (s *state) file(path, owner string, content []byte) *inode {
+	if s.opts.NoContent && len(content) > 0 {
+		panic(fmt.Sprintf("fakehdfs: no DataNodes for the bytes of %q", path))
+	}
 	i := strings.LastIndexByte(path, '/')
 	dir, name := s.make(path[:i]), path[i+1:]
 	if old := dir.child(name); old != 0 {
@@ -75,7 +78,7 @@ func (f *FS) PutErasureCoded(path string, content []byte) {
 
 // Open makes a file that is under construction.
 func (f *FS) Open(path string) {
-	f.admin(func(s *state) { n := s.file(path, superuser, []byte{1}); n.open = true })
+	f.admin(func(s *state) { n := s.file(path, superuser, nil); n.open = true })
 }
 
 // Close ends the construction of a file; its mtime moves.

@@ -74,7 +74,7 @@ func (c *Client) next() {
 // ask sends a message that changes nothing.
 func (c *Client) ask(ctx context.Context, port, call string, ref execute.Ref, effect func(*state, *caller) error) error {
 	got := c.send(ctx, Op{Port: port, Call: call, Path: ref.Path(), ID: ref.Named()}, effect)
-	if got.lost && !isContext(got.err) {
+	if got.lost {
 		return fmt.Errorf("%w: %w", execute.ErrUnavailable, got.err)
 	}
 	return got.err

@@ -23,7 +23,7 @@ func (c cluster) Can() hdfstest.Abilities {
 	defer c.fs.mu.Unlock()
 	o := c.fs.state.opts
 	return hdfstest.Abilities{
-		Version: o.Version, HA: o.HA, DataNodes: true, ErasureCoding: !o.before(3, 0), EncryptionZones: true,
+		Version: o.Version, HA: o.HA, DataNodes: !o.NoContent, ErasureCoding: !o.before(3, 0), EncryptionZones: true,
 		SnapshotTrash: c.fs.state.snapshotTrash(),
 	}
 }

@@ -25,6 +25,7 @@ type Options struct {
 	BlockSize  int64         // bytes; 128 MiB
 	NoXAttrs   bool          // extended attributes are switched off
 	NoSnapshot bool          // snapshottable directories have no trash of their own
+	NoContent  bool          // there are no DataNodes: all files are empty
 	NoLog      bool          // operations are counted, not recorded
 }
 

@@ -102,7 +102,7 @@ func (s *state) getContentSummary(c *caller, path string) (*execute.Summary, err
 	if err := s.tree.readable(c, n); err != nil {
 		return nil, err
 	}
-	sum := s.tree.sums(n.id)
+	sum := s.tree.sums(n.id, !s.opts.before(3, 0))
 	return &sum, nil
 }
 

@@ -178,6 +178,6 @@ func (s *state) room(from, to *located) error {
 		return nil // counting is slow
 	}
 	id := from.last().id
-	sum := s.tree.sums(id)
+	sum := s.tree.sums(id, true)
 	return s.tree.quotaRoom(to.parent().id, id, sum.Inodes(), sum.Space)
 }

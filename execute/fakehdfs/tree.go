@@ -272,9 +272,9 @@ func (t *tree) dropSnapshot(dir uint64, name string, now int64) bool {
 	return len(n.snapshots) < before
 }
 
-// sums counts a subtree as NameNodes of Hadoop 3 do: what stands there and what only
-// snapshots still have there, deleted or moved out.
-func (t *tree) sums(dir uint64) execute.Summary {
+// sums counts a subtree as NameNodes do: what stands there and what only snapshots
+// still have there, deleted or, if movedOut is set, moved out.
+func (t *tree) sums(dir uint64, movedOut bool) execute.Summary {
 	var sum execute.Summary
 	add := func(n *inode) {
 		if n.kind == execute.Directory {
@@ -293,7 +293,7 @@ func (t *tree) sums(dir uint64) execute.Summary {
 		for _, s := range slices.Backward(root.snapshots) {
 			for id, n := range s.inodes {
 				live := t.inodes[id] != nil && t.below(id, dir)
-				if live || seen[id] || id == dir || !s.below(id, dir, t) {
+				if live || seen[id] || id == dir || !s.below(id, dir, t) || !movedOut && s.left(id, t) {
 					continue
 				}
 				seen[id] = true
@@ -312,6 +312,16 @@ func (s *snapshot) below(id, dir uint64, t *tree) bool {
 		}
 	}
 	return t.inodes[s.root] != nil && t.below(s.root, dir)
+}
+
+// left tells whether an inode, or one above it, lives outside of the snapshot's directory.
+func (s *snapshot) left(id uint64, t *tree) bool {
+	for ; id != s.root; id = s.inodes[id].parent {
+		if t.inodes[id] != nil && !t.below(id, s.root) {
+			return true
+		}
+	}
+	return false
 }
 
 // space is what a file takes on disk: all replicas, or the parity cells of RS-3-2.

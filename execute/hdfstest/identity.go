@@ -6,7 +6,7 @@ import (
 
 func identityCases() []test {
 	return []test{
-		{"an id of an inode path finds the inode", nil, func(c *scene) {
+		{"an id of an inode path finds the inode", []need{dataNodes}, func(c *scene) {
 			f := c.stat(c.put("f", "abc"))
 			got, err := c.Stat(c.ctx(), execute.ByID(f.ID))
 			if err != nil {
@@ -26,7 +26,7 @@ func identityCases() []test {
 			c.equal("mtime", got.MTimeMs, old.MTimeMs)
 			c.is(c.at("b/g"), old.ID)
 		}},
-		{"an id finds its inode when the old name is taken", nil, func(c *scene) {
+		{"an id finds its inode when the old name is taken", []need{dataNodes}, func(c *scene) {
 			id := c.id(c.put("f", "abc"))
 			c.admin.Rename(c, c.at("f"), c.at("moved"))
 			c.put("f", "other")

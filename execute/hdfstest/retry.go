@@ -58,6 +58,14 @@ func retryCases() []test {
 			c.again(c.cluster.As(c, owner), m, call)
 			c.is(m.To, m.ID)
 		}},
+		{"sent again by another user: success, and nothing is done", nil, func(c *scene) {
+			m, call := c.done("f", "target")
+			other := m
+			other.To = c.at("elsewhere")
+			c.again(c.cluster.As(c, foreigner), other, call)
+			c.is(m.To, m.ID)
+			c.none(other.To)
+		}},
 		{"sent again when the source was created again: success, the source stays", nil, func(c *scene) {
 			m, call := c.done("f", "target")
 			again := c.id(c.put("f", "abc"))

@@ -11,7 +11,7 @@ func statusCases() []test { return append(inodeCases(), mtimeCases()...) }
 
 func inodeCases() []test {
 	return []test{
-		{"a file", nil, func(c *scene) {
+		{"a file", []need{dataNodes}, func(c *scene) {
 			c.put("f", "abcd")
 			c.admin.Chmod(c, c.at("f"), 0o640)
 			c.admin.Chown(c, c.at("f"), foreigner, "flink")
