@@ -9,18 +9,19 @@ import (
 	"fsweep/execute/hdfstest/rig"
 )
 
-// TestNameNodeConformance holds the client and real NameNodes of three lines to what the ports
+// TestNameNode holds the client and real NameNodes of three lines to what the ports
 // promise. FSWEEP_HADOOP names other versions.
-func TestNameNodeConformance(t *testing.T) {
+func TestNameNode(t *testing.T) {
 	versions := []string{"3.4.2", "3.2.2", "2.10.2"}
 	if s := os.Getenv("FSWEEP_HADOOP"); s != "" {
 		versions = strings.Fields(s)
 	}
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
-			hdfstest.Run(t, func(t *testing.T) hdfstest.Cluster {
-				t.Helper()
-				return rig.Start(t, rig.Options{Version: version, DataNodes: 5, SnapshotTrash: true})
+			c := rig.Start(t, rig.Options{Version: version, DataNodes: 5, SnapshotTrash: true})
+			t.Run("trash roots are those of Hadoop's client", func(t *testing.T) { trashRoots(t, c) })
+			t.Run("conformance", func(t *testing.T) {
+				hdfstest.Run(t, func(*testing.T) hdfstest.Cluster { return c })
 			})
 		})
 	}

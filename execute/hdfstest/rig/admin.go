@@ -111,7 +111,13 @@ func (a *admin) SetACL(t testing.TB, path string) {
 
 func (a *admin) SetQuota(t testing.TB, path string, namespace, space int64) {
 	t.Helper()
-	a.do(t, "quota", path, strconv.FormatInt(namespace, 10), strconv.FormatInt(space, 10))
+	limit := func(n int64) string {
+		if n <= 0 {
+			n = -1 // none, to a NameNode
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	a.do(t, "quota", path, limit(namespace), limit(space))
 }
 
 func (a *admin) EncryptionZone(t testing.TB, path string) {

@@ -168,6 +168,12 @@ func (c *Cluster) Stat(t testing.TB, path string) string {
 	return c.Admin().(*admin).do(t, "stat", path)
 }
 
+// TrashRoot is what Hadoop's own client takes for the trash of a path, for a user.
+func (c *Cluster) TrashRoot(t testing.TB, path, user string) string {
+	t.Helper()
+	return c.Admin().(*admin).do(t, "trash-root", path, user)
+}
+
 // BlockFiles are the files of bytes, without their checksums, of all DataNodes.
 func (c *Cluster) BlockFiles(t testing.TB) []string {
 	t.Helper()

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.EnumSet;
@@ -13,6 +14,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options.Rename;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -20,6 +22,7 @@ import org.apache.hadoop.hdfs.DFSClient;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Changes the namespace of one NameNode as its superuser. Paths go to the NameNode as they are,
@@ -89,6 +92,8 @@ final class Admin {
         return "";
       case "stat": // ID KIND LENGTH MTIME ATIME OWNER GROUP PERMISSION, or nothing
         return stat(p);
+      case "trash-root": // PATH USER: what Hadoop's own client says
+        return trashRoot(p, a.get(1));
       default:
         return attributes(verb, p, a);
     }
@@ -175,6 +180,16 @@ final class Admin {
         s.getOwner(),
         s.getGroup(),
         Integer.toOctalString(s.getPermission().toShort()));
+  }
+
+  private String trashRoot(String p, String user) throws Exception {
+    PrivilegedExceptionAction<String> ask =
+        () -> {
+          try (FileSystem other = FileSystem.newInstance(fs.getUri(), fs.getConf())) {
+            return other.getTrashRoot(new Path(p)).toUri().getPath();
+          }
+        };
+    return UserGroupInformation.createRemoteUser(user).doAs(ask);
   }
 
   /** A directory that exists stays as it is. */
