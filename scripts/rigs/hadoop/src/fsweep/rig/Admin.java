@@ -152,15 +152,17 @@ final class Admin {
   }
 
   private OutputStream create(String p) throws IOException {
-    return client.create(
-        p,
-        permission("644"),
-        EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE),
-        false,
-        (short) 1,
-        fs.getDefaultBlockSize(),
-        null,
-        BUFFER,
+    return client.createWrappedOutputStream(
+        client.create(
+            p,
+            permission("644"),
+            EnumSet.of(CreateFlag.CREATE, CreateFlag.OVERWRITE),
+            false,
+            (short) 1,
+            fs.getDefaultBlockSize(),
+            null,
+            BUFFER,
+            null),
         null);
   }
 
