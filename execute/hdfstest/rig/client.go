@@ -13,7 +13,15 @@ var _ hdfstest.Cluster = (*Cluster)(nil)
 func (c *Cluster) As(t testing.TB, user string) hdfstest.Ports {
 	t.Helper()
 	client := c.Client(t, hdfs.Options{User: user})
-	return hdfstest.Ports{Inspector: client, Mover: client.Mover()}
+	ports := hdfstest.Ports{Inspector: client, Mover: client.Mover()}
+	if c.opts.DataNodes > 0 {
+		r, err := client.Reader()
+		if err != nil {
+			t.Fatalf("rig: %v", err)
+		}
+		ports.Reader = r
+	}
+	return ports
 }
 
 // Client gives a client of [Cluster.ConfDir], which ends with the test. The

@@ -69,6 +69,7 @@ func special(t *testing.T, c *rig.Cluster) {
 	a.Mkdir(t, "/zone", "", 0o755)
 	a.EncryptionZone(t, "/zone")
 	a.Put(t, "/zone/f", "", []byte("secret"))
+	want(t, c, "/zone/f", "length=6")
 	a.Mkdir(t, "/s", "", 0o755)
 	a.AllowSnapshots(t, "/s")
 	a.Snapshot(t, "/s", "s1")
