@@ -23,7 +23,6 @@ const (
 	headPrefix    = 4 + 2     // packet length, header length
 	varint32      = 5         // bytes of the longest length
 	statusSuccess = uint64(0) // Status
-	opWithoutInfo = int64(-1) // the answer to a read that was refused
 )
 
 var errClosedEarly = errors.New("the DataNode closed the connection too early")
@@ -38,7 +37,7 @@ type guardedConn struct {
 	in       *bufio.Reader
 	pass     int64 // bytes that may be handed on unseen
 	answered bool
-	chunk    int64 // bytes per checksum, opWithoutInfo if there are no packets
+	chunk    int64 // bytes per checksum
 	checksum int64 // bytes of a checksum
 	minChunk int64 // chunks must be larger
 	bad      error
@@ -83,13 +82,12 @@ func (g *guardedConn) fail(err error) error {
 
 // response looks at the BlockOpResponseProto.
 func (g *guardedConn) response() error {
-	// The library reads the longest form of a length at once; no answer is shorter.
-	head, err := g.in.Peek(varint32)
-	if err != nil {
-		return err
-	}
+	head, err := g.in.Peek(varint32) // a refusal can be shorter
 	length, n := protowire.ConsumeVarint(head)
-	if n < 0 || length < varint32 || length > maxOpResponse {
+	switch {
+	case n < 0 && err != nil:
+		return err
+	case n < 0 || length > maxOpResponse:
 		return fmt.Errorf("%w: no response to a read", errBadAnswer)
 	}
 	all, err := g.in.Peek(n + int(length))
@@ -108,9 +106,8 @@ func (g *guardedConn) readInfo(message []byte) error {
 	if !eachField(message, func(protowire.Number, protowire.Type, []byte) {}) {
 		return fmt.Errorf("%w: no response to a read", errBadAnswer)
 	}
-	if number(message, 1) != statusSuccess {
-		g.chunk = opWithoutInfo // the library tells why
-		return nil
+	if status := number(message, 1); status != statusSuccess {
+		return fmt.Errorf("the DataNode refused: %s %s", statusName(status), field(message, 5))
 	}
 	sum := []byte(field([]byte(field(message, 4)), 1)) // readOpChecksumInfo.checksum
 	chunk := number(sum, 2)
@@ -124,11 +121,17 @@ func (g *guardedConn) readInfo(message []byte) error {
 	return nil
 }
 
+// statusName gives the name of a Status.
+func statusName(status uint64) string {
+	names := []string{"SUCCESS", "ERROR", "ERROR_CHECKSUM", "ERROR_INVALID", "ERROR_EXISTS", "ERROR_ACCESS_TOKEN", "CHECKSUM_OK", "ERROR_UNSUPPORTED"}
+	if status < uint64(len(names)) {
+		return names[status]
+	}
+	return fmt.Sprintf("status %d", status)
+}
+
 // packet looks at the head of a packet.
 func (g *guardedConn) packet() error {
-	if g.chunk == opWithoutInfo {
-		return fmt.Errorf("%w: bytes behind a refusal", errBadAnswer)
-	}
 	prefix, err := g.in.Peek(headPrefix)
 	if err != nil {
 		return err

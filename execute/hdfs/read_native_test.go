@@ -59,6 +59,9 @@ func TestNativeReplicas(t *testing.T) {
 		"closed at once":        func(d *fakeDataNode) { d.answer = write(nil) },
 		"closed in a packet":    func(d *fakeDataNode) { d.answer = cutAfter(d, 70_001) },
 		"silent":                func(d *fakeDataNode) { d.answer = silent },
+		"refused, shortly":      func(d *fakeDataNode) { d.answer = write([]byte{2, 8, 5}) }, // ERROR_ACCESS_TOKEN
+		"an empty response":     func(d *fakeDataNode) { d.answer = write([]byte{0}) },
+		"half a response":       func(d *fakeDataNode) { d.answer = write(opResponse(0, 512, "", 0)[:7]) },
 		"no response":           func(d *fakeDataNode) { d.answer = write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) },
 		"a huge response":       func(d *fakeDataNode) { d.answer = write([]byte{0xff, 0xff, 0xff, 0xff, 0x7f}) },
 		"chunks of 0 bytes":     func(d *fakeDataNode) { d.answer = write(opResponse(0, 0, "", 0)) },
