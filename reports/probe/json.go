@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the schema
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -90,6 +91,7 @@ type jsonStatus struct {
 	Owner      string `json:"owner,omitempty"`
 	Group      string `json:"group,omitempty"`
 	Permission string `json:"permission,omitempty"`
+	ACL        bool   `json:"acl,omitempty"`
 }
 
 type jsonRoot struct {
@@ -254,7 +256,7 @@ func statusValue(st *execute.Status) jsonStatus {
 	if st == nil {
 		return jsonStatus{}
 	}
-	return jsonStatus{InodeID: st.ID, Owner: text(st.Owner), Group: text(st.Group), Permission: permission(st)}
+	return jsonStatus{InodeID: st.ID, Owner: text(st.Owner), Group: text(st.Group), Permission: fmt.Sprintf("%04o", st.Permission), ACL: st.ACL}
 }
 
 func rootValue(r *live.Root) jsonRoot {
