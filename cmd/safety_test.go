@@ -43,8 +43,8 @@ func TestSafety(t *testing.T) {
 				continue
 			}
 			found := false
-			for _, dir := range []string{"plan/", ""} {
-				_, err := os.Stat(filepath.Join("fsweep/testdata", dir+m[1]+".txtar"))
+			for _, dir := range []string{"fsweep/testdata/plan", "fsweep/testdata", "fsweep-exec/testdata"} {
+				_, err := os.Stat(filepath.Join(dir, m[1]+".txtar"))
 				found = found || err == nil
 			}
 			if !found {

@@ -84,7 +84,10 @@ func Look(ctx context.Context, c Cluster, o Options) (*Report, error) {
 	l.plan()
 	l.places(ctx)
 	if o.Quarantine == "" {
-		l.trashOf(ctx, "/") // the user's home has one, which every root has that no zone holds
+		// That of the user's home receives from every root that no zone holds.
+		if _, err := l.trashOf(ctx, "/"); err != nil {
+			l.failed("", "asking for the user's trash", err)
+		}
 	}
 	for i := range o.Roots {
 		l.r.Roots = append(l.r.Roots, Root{RootOptions: o.Roots[i]})
@@ -117,7 +120,8 @@ func (l *looker) ask(ctx context.Context, question func(context.Context) error) 
 }
 
 func (l *looker) find(code Code, level Level, path, format string, args ...any) {
-	l.r.Findings = append(l.r.Findings, Finding{Code: code, Level: level, Path: path, Message: fmt.Sprintf(format, args...)})
+	message := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ") // of several errors in one
+	l.r.Findings = append(l.r.Findings, Finding{Code: code, Level: level, Path: path, Message: message})
 }
 
 // failed notes a question that the NameNode answered with an error that says nothing

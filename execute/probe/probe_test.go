@@ -140,6 +140,9 @@ var cases = []struct {
 		want: []string{"refusal root_missing /cp of /cp", "refusal root_missing /sp of /sp", "refusal root_missing /data of /data"}, outcome: Refused},
 	{name: "a root is hidden", cluster: func(s *stub) { s.hidden["/sp"] = true }, want: []string{"refusal root_not_seen /sp of /sp"}, outcome: Incomplete},
 	{name: "a root cannot be listed", cluster: func(s *stub) { s.unlisted["/cp"] = true }, want: []string{"refusal root_not_seen /cp of /cp"}, outcome: Incomplete},
+	{name: "a root cannot be asked about", cluster: func(s *stub) { s.fails["TrashRoot"] = errIO }, want: []string{
+		"failure call_failed", "failure call_failed /cp", "failure call_failed /sp", "failure call_failed /data",
+	}, outcome: Failed},
 	{name: "a root is a file", cluster: func(s *stub) { s.tree["/data"].Kind = execute.File }, want: []string{"refusal root_is_no_directory /data of /data"}, outcome: Incomplete},
 	{name: "a root was made anew", options: func(o *Options) { o.Roots[2].WantID = 5 }, want: []string{"refusal root_replaced /data of /data"}, outcome: Incomplete},
 	{name: "a root is not writable, and the jobs in it are", cluster: func(s *stub) { s.mayNot["/cp"] = "" }},

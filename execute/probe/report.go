@@ -101,9 +101,12 @@ type Root struct {
 	Movable     int64
 	Unknown     int64  // parents about which the cluster did not tell
 	More        bool   // there are more than were looked at
+	Listed      bool   // they are known: what has jobs could be listed
 	Refusing    string // the first one that does not allow it
 	Sticky      int64  // with the sticky bit, of others: only what is the user's own may go
 	StickyFirst string
+
+	blind bool // it is said that the user cannot see it well enough
 }
 
 // Level is how bad a finding is.

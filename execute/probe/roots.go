@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -63,8 +64,9 @@ func (l *looker) snapshots(ctx context.Context, r *Root) {
 func (l *looker) receiver(ctx context.Context, r *Root) {
 	to, zone, known := l.o.Quarantine, l.quarantineZone, l.quarantineKnown
 	if to == "" {
-		t := l.trashOf(ctx, r.Path+"/item") // that of what is in it, also if it is a zone itself
-		if t == nil {
+		t, err := l.trashOf(ctx, r.Path+"/item") // that of what is in it, also if it is a zone itself
+		if err != nil {
+			l.unread(r, "which trash receives from it is not known", err)
 			return
 		}
 		t.roots = append(t.roots, r.Path)
@@ -72,6 +74,19 @@ func (l *looker) receiver(ctx context.Context, r *Root) {
 	}
 	if r.ZoneKnown && known && zone != r.Zone {
 		l.about(r, TrashElsewhere, Refusal, r.Path, "it is in %s and %s is in %s: HDFS moves nothing from one into the other", zoneText(r.Zone), to, zoneText(zone))
+	}
+}
+
+// unread notes, once for a root, that the user cannot see it well enough. Errors that
+// have nothing to do with the user are those of the cluster.
+func (l *looker) unread(r *Root, what string, err error) {
+	switch {
+	case errors.Is(err, errCut):
+	case !errors.Is(err, execute.ErrPermission):
+		l.failed(r.Path, what, err)
+	case !r.blind:
+		r.blind = true
+		l.about(r, RootNotSeen, Refusal, r.Path, "%s: %s", what, reason(err))
 	}
 }
 
@@ -92,6 +107,7 @@ func (l *looker) parents(ctx context.Context, r *Root) {
 	grouped := r.Layout == "job-run" || r.Layout == "savepoints"
 	inRoot := r.Layout != "job-run"
 	if !grouped {
+		r.Listed = true
 		l.parent(ctx, r, r.Status, r.Path)
 		l.judge(r)
 		return
@@ -107,12 +123,10 @@ func (l *looker) parents(ctx context.Context, r *Root) {
 		}
 	})
 	if err != nil {
-		why := reason(err)
-		if !l.r.Cut {
-			l.about(r, RootNotSeen, Refusal, r.Path, "it cannot be listed: %s", why)
-		}
+		l.unread(r, "it cannot be listed", err)
 		return
 	}
+	r.Listed = true
 	if inRoot && (flat || len(jobs) == 0) {
 		l.parent(ctx, r, r.Status, r.Path)
 	}

@@ -193,6 +193,9 @@ func (s *stub) TrashRoot(ctx context.Context, p string) (*execute.TrashRoot, err
 	if err := s.call(ctx, "TrashRoot"); err != nil {
 		return nil, err
 	}
+	if s.unlisted[path.Dir(p)] {
+		return nil, denied(s.user, "READ", path.Dir(p)) // getEZForPath wants READ
+	}
 	for _, dir := range s.snapTrash {
 		if strings.HasPrefix(p, dir+"/") {
 			return &execute.TrashRoot{Path: dir + "/.Trash/" + s.user, Kind: execute.SnapshotTrash}, nil

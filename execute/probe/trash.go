@@ -7,20 +7,18 @@ import (
 	"fsweep/execute"
 )
 
-// trashOf looks at the trash that receives what is at a path, once for each trash;
-// nil if the cluster does not tell.
-func (l *looker) trashOf(ctx context.Context, p string) *TrashRoot {
+// trashOf looks at the trash that receives what is at a path, once for each trash.
+func (l *looker) trashOf(ctx context.Context, p string) (*TrashRoot, error) {
 	var t *execute.TrashRoot
 	if err := l.ask(ctx, func(ctx context.Context) (err error) {
 		t, err = l.c.TrashRoot(ctx, p)
 		return err
 	}); err != nil {
-		l.failed(p, "asking for its trash", err)
-		return nil
+		return nil, err
 	}
 	for _, seen := range l.trash {
 		if seen.Path == t.Path {
-			return seen
+			return seen, nil
 		}
 	}
 	tr := &TrashRoot{TrashRoot: *t, Place: l.place(ctx, TrashPlace, t.Path)}
@@ -34,7 +32,7 @@ func (l *looker) trashOf(ctx context.Context, p string) *TrashRoot {
 		in = path.Dir(in) // of what does not exist there is no zone
 	}
 	tr.Zone, tr.ZoneKnown = l.zone(ctx, in)
-	return tr
+	return tr, nil
 }
 
 // newTrash asks whether a trash that does not exist yet could be made. Only its last

@@ -61,11 +61,11 @@ func sample() *Source {
 			Roots: []live.Root{
 				{
 					RootOptions: live.RootOptions{Path: "/cp", Layout: "job-run", Execute: true}, Exists: live.Yes, Status: directory(16391, "flink", 0o755),
-					ZoneKnown: true, TrashRoot: &execute.TrashRoot{Path: "/user/flink/.Trash", Kind: execute.HomeTrash}, Parents: 500, Movable: 498, More: true,
+					ZoneKnown: true, TrashRoot: &execute.TrashRoot{Path: "/user/flink/.Trash", Kind: execute.HomeTrash}, Listed: true, Parents: 500, Movable: 498, More: true,
 				},
 				{
 					RootOptions: live.RootOptions{Path: hostile, Layout: "run", WantID: 9}, Exists: live.Yes, Status: directory(16392, "root\n", 0o2777),
-					Snapshottable: []string{"/cp", hostile}, Zone: "/z", ZoneKnown: true, Parents: 1, Unknown: 1,
+					Snapshottable: []string{"/cp", hostile}, Zone: "/z", ZoneKnown: true, Listed: true, Parents: 1, Unknown: 1,
 				},
 				{RootOptions: live.RootOptions{Path: "/none", Layout: "children"}, Exists: live.No, Reason: "not found"},
 			},

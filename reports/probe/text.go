@@ -269,7 +269,7 @@ func movable(r *live.Root) string {
 	switch {
 	case r.Exists == live.No:
 		return "MISSING"
-	case r.Status == nil:
+	case r.Status == nil, !r.Listed:
 		return unknown
 	case r.Parents == 0:
 		return "nothing in it"
