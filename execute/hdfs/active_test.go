@@ -190,13 +190,13 @@ func TestRouterIsRefused(t *testing.T) {
 		return func(s *seen) *reply {
 			fs := directory(rootID)
 			change(fs)
-			return status(s, s.method == "getFileLinkInfo", fs)
+			return statusReply(s, s.method == "getFileLinkInfo", fs)
 		}
 	}
 	for name, answer := range map[string]func(*seen) *reply{
 		"root of another id": root(func(fs *hadoop.HdfsFileStatusProto) { fs.FileId = proto.Uint64(0) }),
 		"namespace":          root(func(fs *hadoop.HdfsFileStatusProto) { fs.Namespace = proto.String("ns1") }),
-		"no root":            func(s *seen) *reply { return status(s, s.method == "getFileLinkInfo", nil) },
+		"no root":            func(s *seen) *reply { return statusReply(s, s.method == "getFileLinkInfo", nil) },
 		"call that it does not have": func(s *seen) *reply {
 			if s.method != "getDataEncryptionKey" {
 				return nil

@@ -36,6 +36,11 @@ var (
 		"GetDataEncryptionKeyRequestProto":       "getDataEncryptionKey",
 		"SetSafeModeRequestProto":                "setSafeMode",
 	}
+	// Of other protocols, for a Survey only.
+	surveys = map[string]string{
+		"VersionRequestProto":          "versionRequest",
+		"GetGroupsForUserRequestProto": "getGroupsForUser",
+	}
 	changes = map[string]string{
 		"MkdirsRequestProto":  "mkdirs",
 		"Rename2RequestProto": "rename2",
@@ -80,16 +85,21 @@ func TestNothingElseCanBeSent(t *testing.T) {
 	t.Parallel()
 	safe := messages(t)
 	safe["SetSafeModeRequestProto"] = &hadoop.SetSafeModeRequestProto{Action: hadoop.SafeModeActionProto_SAFEMODE_GET.Enum()}
+	lookList := maps.Clone(looks)
+	maps.Copy(lookList, surveys)
 	for name, m := range safe {
 		for what, tc := range map[string]struct {
 			permit  func(proto.Message) (permitted, error)
 			list    map[string]string
 			changes bool
-		}{"look": {look, looks, false}, "change": {change, changes, true}} {
+		}{"look": {look, lookList, false}, "change": {change, changes, true}} {
 			p, err := tc.permit(m)
 			method, listed := tc.list[name]
 			if listed != (err == nil) || p.method != method || listed && p.changes != tc.changes {
 				t.Errorf("%s %s: %+v, %v", what, name, p, err)
+			}
+			if err == nil && (p.of == clientProtocol) != (surveys[name] == "") {
+				t.Errorf("%s %s: protocol %s", what, name, p.of)
 			}
 			if err != nil && !errors.Is(err, errRefused) {
 				t.Errorf("%s %s: %v", what, name, err)
@@ -97,7 +107,7 @@ func TestNothingElseCanBeSent(t *testing.T) {
 		}
 	}
 	for name := range safe {
-		if strings.HasSuffix(name, "RequestProto") && looks[name] == "" && changes[name] == "" {
+		if strings.HasSuffix(name, "RequestProto") && lookList[name] == "" && changes[name] == "" {
 			t.Errorf("%s: a request that nothing sends", name)
 		}
 		for _, word := range []string{"Delete", "Create", "Append", "Truncate", "Concat", "SetPermission", "SetOwner", "SetTimes", "SetQuota", "SetXAttr", "RemoveXAttr", "Snapshot", "Lease", "RenameRequest"} {
@@ -168,7 +178,7 @@ func TestOnlyAllowedMakesPermitted(t *testing.T) {
 				}
 			case *ast.AssignStmt:
 				for _, l := range n.Lhs {
-					if s, ok := l.(*ast.SelectorExpr); ok && slices.Contains([]string{"method", "changes", "body"}, s.Sel.Name) {
+					if s, ok := l.(*ast.SelectorExpr); ok && slices.Contains([]string{"of", "method", "changes", "body"}, s.Sel.Name) {
 						note("fields of permitted", n.Pos())
 					}
 				}
@@ -212,6 +222,7 @@ func TestAllCallsOfThePackage(t *testing.T) {
 		"Summary":        func() { _, _ = c.Summary(ctx, execute.ByID(40000), 10) },
 		"TrashRoot":      func() { _, _ = c.TrashRoot(ctx, "/a") },
 		"XAttrs":         func() { _, _ = c.XAttrs(ctx, ref) },
+		"Reader":         func() { _, _ = c.Reader() },
 		"Close":          c.Close, "Mover": func() { c.Mover() }, "Nameservice": func() { c.Nameservice() }, "User": func() { c.User() },
 	}
 	// A fresh answer for what TrashRoot asks one after the other.
@@ -234,6 +245,19 @@ func TestAllCallsOfThePackage(t *testing.T) {
 		t.Errorf("a Client sends\n %v, want\n %v", got, want)
 	}
 	before := len(nn.methods())
+	s := NewSurvey(c)
+	callAll(t, reflect.TypeFor[*Survey](), map[string]func(){
+		"Access":    func() { _ = s.Access(ctx, ref, execute.WriteAccess) },
+		"Groups":    func() { _, _ = s.Groups(ctx) },
+		"NameNodes": func() { s.NameNodes(ctx) },
+		"User":      func() { s.User() },
+	})
+	sent = slices.Clone(nn.methods()[before:])
+	slices.Sort(sent)
+	if got, want := slices.Compact(sent), []string{"checkAccess", "getGroupsForUser", "msync", "versionRequest"}; !slices.Equal(got, want) {
+		t.Errorf("a Survey sends\n %v, want\n %v", got, want)
+	}
+	before = len(nn.methods())
 	m := c.Mover()
 	callAll(t, reflect.TypeFor[*Mover](), map[string]func(){
 		"Mkdirs":  func() { _ = m.Mkdirs(ctx, "/a", 0o700) },

@@ -39,6 +39,7 @@ type fakeNN struct {
 // seen is one request as it came.
 type seen struct {
 	conn   int
+	of     string // protocol
 	method string
 	header *hadoop.RpcRequestHeaderProto
 	head   []byte // header of the method
@@ -101,6 +102,7 @@ func (f *fakeNN) serve(c net.Conn, number int) {
 		f.t.Errorf("preamble %x, want %x", preamble, want)
 		return
 	}
+	var of string
 	for {
 		frame, err := wholeFrame(c)
 		if err != nil {
@@ -112,7 +114,7 @@ func (f *fakeNN) serve(c net.Conn, number int) {
 		if s.header.GetCallId() == -3 {
 			var ctx hadoop.IpcConnectionContextProto
 			f.unmarshal(parts[1], &ctx)
-			if ctx.GetProtocol() != "org.apache.hadoop.hdfs.protocol.ClientProtocol" || len(parts) != 2 {
+			if of = ctx.GetProtocol(); of == "" || len(parts) != 2 {
 				f.t.Errorf("connection context %v", &ctx)
 			}
 			f.mu.Lock()
@@ -123,6 +125,10 @@ func (f *fakeNN) serve(c net.Conn, number int) {
 		var head hadoop.RequestHeaderProto
 		f.unmarshal(parts[1], &head)
 		s.method, s.head, s.body = head.GetMethodName(), parts[1], parts[2]
+		s.of = head.GetDeclaringClassProtocolName()
+		if s.of != of {
+			f.t.Errorf("%s of %s on a connection of %s", s.method, s.of, of)
+		}
 		r := f.reply(s)
 		if _, err := c.Write(r.raw); err != nil || r.drop {
 			return

@@ -122,9 +122,9 @@ func TestRenameRefusesWhatChanged(t *testing.T) {
 		want   error
 	}{
 		{"other id", func(s *seen, src string) *reply {
-			return status(s, src == "/.reserved/.inodes/40000", directory(50000))
+			return statusReply(s, src == "/.reserved/.inodes/40000", directory(50000))
 		}, execute.ErrNotFound},
-		{"nothing", func(s *seen, src string) *reply { return status(s, src == "/.reserved/.inodes/40000", nil) }, execute.ErrNotFound},
+		{"nothing", func(s *seen, src string) *reply { return statusReply(s, src == "/.reserved/.inodes/40000", nil) }, execute.ErrNotFound},
 		{"only a snapshot holds it", func(s *seen, src string) *reply {
 			if src != "/.reserved/.inodes/40000" {
 				return nil
@@ -132,7 +132,7 @@ func TestRenameRefusesWhatChanged(t *testing.T) {
 			return failed(s, "java.lang.IllegalArgumentException", "java.lang.IllegalArgumentException")
 		}, execute.ErrNotFound},
 		{"other parent", func(s *seen, src string) *reply {
-			return status(s, src == "/.reserved/.inodes/40000/..", directory(20001))
+			return statusReply(s, src == "/.reserved/.inodes/40000/..", directory(20001))
 		}, execute.ErrChanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestRenameRefusesWhatChanged(t *testing.T) {
 	}
 }
 
-func status(s *seen, now bool, fs *hadoop.HdfsFileStatusProto) *reply {
+func statusReply(s *seen, now bool, fs *hadoop.HdfsFileStatusProto) *reply {
 	if !now {
 		return nil
 	}
