@@ -13,7 +13,7 @@ type cluster struct{ fs *FS }
 
 func (c cluster) As(_ testing.TB, user string) hdfstest.Ports {
 	p := c.fs.Client(user)
-	return hdfstest.Ports{Inspector: p, Surveyor: p, Reader: p, Mover: p}
+	return hdfstest.Ports{Inspector: p, Reader: p, Mover: p}
 }
 
 func (c cluster) Admin() hdfstest.Admin { return admin{c.fs} }

@@ -12,7 +12,6 @@ import (
 // Ports are those of one user. Reader is nil where the cluster has no DataNodes.
 type Ports struct {
 	execute.Inspector
-	execute.Surveyor
 	execute.Reader
 	execute.Mover
 }

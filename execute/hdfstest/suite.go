@@ -57,7 +57,6 @@ func groups() []group {
 		{"summary", summaryCases()},
 		{"xattrs", xattrCases()},
 		{"trash", trashCases()},
-		{"survey", surveyCases()},
 		{"mkdirs", mkdirsCases()},
 		{"rename", renameCases()},
 		{"permission", permissionCases()},

@@ -13,7 +13,7 @@ var _ hdfstest.Cluster = (*Cluster)(nil)
 func (c *Cluster) As(t testing.TB, user string) hdfstest.Ports {
 	t.Helper()
 	client := c.Client(t, hdfs.Options{User: user})
-	ports := hdfstest.Ports{Inspector: client, Surveyor: hdfs.NewSurvey(client), Mover: client.Mover()}
+	ports := hdfstest.Ports{Inspector: client, Mover: client.Mover()}
 	if c.opts.DataNodes > 0 {
 		r, err := client.Reader()
 		if err != nil {
