@@ -9,7 +9,7 @@ import (
 // to the cluster, and in what state each NameNode is. No call changes anything.
 type Surveyor interface {
 	// NameNodes asks each NameNode of the nameservice, standbys too, at the same time,
-	// and gives them in the order of the configuration. One that cannot be asked has an
+	// and gives them in the order of their ids. One that cannot be asked has an
 	// Err; it is no error of the call.
 	NameNodes(ctx context.Context) []NameNodeState
 

@@ -153,6 +153,11 @@ func (s *state) getEZForPath(c *caller, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if n := l.last(); n != nil {
+		if err := s.tree.need(c, n, read); err != nil {
+			return "", err
+		}
+	}
 	if root := s.tree.inZone(l.nodes[len(l.nodes)-1].id); root != 0 {
 		return s.tree.path(root), nil
 	}

@@ -21,6 +21,8 @@ type Cluster interface {
 	// As gives ports that act as a user. Each call is a client of its own, with a client
 	// id of its own. The user "root" of [Admin] is the superuser.
 	As(t testing.TB, user string) Ports
+	// Survey gives the port of a user for what only a person asks.
+	Survey(t testing.TB, user string) execute.Surveyor
 	// Admin does what no port can, as the superuser.
 	Admin() Admin
 	// Can tells what the cluster is able to do; the suite leaves out what it is not.

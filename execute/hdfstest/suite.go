@@ -57,6 +57,7 @@ func groups() []group {
 		{"summary", summaryCases()},
 		{"xattrs", xattrCases()},
 		{"trash", trashCases()},
+		{"survey", surveyCases()},
 		{"mkdirs", mkdirsCases()},
 		{"rename", renameCases()},
 		{"permission", permissionCases()},

@@ -33,6 +33,18 @@ func trashCases() []test {
 				}
 			}
 		}},
+		{"which zone and trash a directory has is told to who may read it", nil, func(c *scene) {
+			c.put("d/f", "abc")
+			c.mkdirAs("d", foreigner, 0o711)
+			_, err := c.EncryptionZone(c.ctx(), c.at("d"))
+			c.class(err, accessControl)
+			c.fails(err, execute.ErrPermission)
+			_, err = c.TrashRoot(c.ctx(), c.at("d/f"))
+			c.fails(err, execute.ErrPermission)
+			if zone, err := c.EncryptionZone(c.ctx(), c.at("d/none")); err != nil || zone != "" {
+				c.Errorf("of what does not exist: %q, %v", zone, err)
+			}
+		}},
 		{"the trash of a snapshottable directory", []need{snapTrash}, func(c *scene) {
 			dir := c.mkdir("d")
 			c.admin.AllowSnapshots(c, dir)
