@@ -154,7 +154,7 @@ func main() {
 // resumed; signals and exits are not calls.
 var call = regexp.MustCompile(`^\d+ +(\w+\(|<\.\.\. \w+ resumed)`)
 
-// straced runs a program and returns its stdout and its network calls.
+// straced runs a program and returns its stdout and its network calls, also if it fails.
 func straced(t *testing.T, bin string, args ...string) (stdout []byte, calls []string, err error) {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -164,15 +164,15 @@ func straced(t *testing.T, bin string, args ...string) (stdout []byte, calls []s
 	cmd.Dir = ".."
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	stdout, err = cmd.Output()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w\n%s", cmd, err, stderr.Bytes())
-	}
+	stdout, failed := cmd.Output()
 	text, err := os.ReadFile(trace)
 	for line := range strings.Lines(string(text)) {
 		if call.MatchString(line) {
 			calls = append(calls, strings.TrimSpace(line))
 		}
+	}
+	if failed != nil {
+		err = fmt.Errorf("%s: %w\n%s", cmd, failed, stderr.Bytes())
 	}
 	return stdout, calls, err
 }

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"fsweep/execute/hdfstest/rig"
+	"fsweep/proto/planfile"
 )
 
 // questions are all calls that a probe may send; docs/operations.md has the same.
@@ -76,6 +80,7 @@ func probeScript(t *testing.T, c *rig.Cluster, script string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
+			"plan":  func(ts *testscript.TestScript, _ bool, args []string) { writePlan(scriptTB{t, ts}, c, args) },
 			"hdfs":  func(ts *testscript.TestScript, _ bool, args []string) { administer(scriptTB{t, ts}, c, args) },
 		},
 	})
@@ -151,6 +156,44 @@ func administer(t scriptTB, c *rig.Cluster, args []string) {
 	default:
 		t.ts.Fatalf("hdfs %s: unknown", args[0])
 	}
+}
+
+// writePlan makes a plan without items: "plan FILE ROOT [ANCHOR-ID]". It is of this
+// cluster, with the directory above the root as its anchor, and expires in an hour.
+func writePlan(t scriptTB, c *rig.Cluster, args []string) {
+	if len(args) < 2 {
+		t.ts.Fatalf("usage: plan FILE ROOT [ANCHOR-ID]")
+	}
+	id := func(p string) uint64 {
+		n, err := strconv.ParseUint(strings.Fields(c.Stat(t, p))[0], 10, 64)
+		t.ts.Check(err)
+		return n
+	}
+	anchor := planfile.Place{Path: planfile.Path(path.Dir(args[1])), InodeID: id(path.Dir(args[1]))}
+	if len(args) > 2 {
+		n, err := strconv.ParseUint(args[2], 10, 64)
+		t.ts.Check(err)
+		anchor.InodeID = n
+	}
+	hour := time.Hour.Milliseconds()
+	now := time.Now().UnixMilli()
+	var b bytes.Buffer
+	w, err := planfile.NewWriter(&b, planfile.Header{
+		Tool: "fsweep", Version: "1", NowMs: now, ExpiresMs: now + hour, Nameservice: t.ts.Getenv("NS"), Complete: true, Executable: true,
+		Source: planfile.Source{Image: "fsimage_1", TxID: 1, NamespaceID: 1, LayoutVersion: -66, ImageTimeMs: now - hour, ImageTimeSource: "test"},
+		Policy: planfile.Policy{Name: "policy.yaml", Digest: planfile.Digest{1}}, Preflight: planfile.PreflightRoot, Removal: planfile.RemovalTrash,
+		UnreadableGuard: planfile.UnreadableOwnerAndRoot, GuardAgeMs: hour, LockDir: planfile.Place{Path: "/ops/fsweep"},
+		Anchors: []planfile.Place{anchor},
+		Belts:   planfile.Belts{MaxItems: 1, MaxInodesPerMove: 1, MaxInodes: 1, MaxPercentOfRoot: 1, MinTrashIntervalMs: hour},
+		Pace:    planfile.Pace{Batch: 1, RPCTimeoutMs: 1000, StopOn: "anomaly"},
+		Roots: []planfile.Root{
+			{Path: planfile.Path(args[1]), InodeID: id(args[1]), Layout: planfile.LayoutChildren, Mode: planfile.ModeExecute, Inodes: 1},
+		},
+	})
+	t.ts.Check(err)
+	_, err = w.Close()
+	t.ts.Check(err)
+	t.ts.Check(os.WriteFile(t.ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
 // onlyQuestions looks at all that passed the proxies, and at what the NameNodes say

@@ -112,6 +112,9 @@ func planWants(name string) (*wants, error) {
 	}
 	for i := range h.Roots {
 		r := &h.Roots[i]
+		if len(r.Stopped) > 0 {
+			continue // nothing in it is planned
+		}
 		w.options.Roots = append(w.options.Roots, probe.RootOptions{
 			Path: string(r.Path), Layout: string(r.Layout), Execute: r.Mode == planfile.ModeExecute, WantID: r.InodeID,
 		})

@@ -7,6 +7,7 @@ type Code string
 // The codes.
 const (
 	NoActive          Code = "no_active_namenode"
+	NotSupported      Code = "not_supported"
 	NameNodeUnknown   Code = "namenode_not_seen"
 	TwoActive         Code = "two_active_namenodes"
 	ClockDiffers      Code = "clock_differs"
@@ -45,7 +46,7 @@ const (
 // Codes are all of them.
 func Codes() []Code {
 	return []Code{
-		NoActive, NameNodeUnknown, TwoActive, ClockDiffers, CallFailed, InSafeMode, NoTrash, TrashTooShort, NoHome, TrashNotMade, TrashNotUsable,
+		NoActive, NotSupported, NameNodeUnknown, TwoActive, ClockDiffers, CallFailed, InSafeMode, NoTrash, TrashTooShort, NoHome, TrashNotMade, TrashNotUsable,
 		TrashElsewhere, Superuser, LockDirMissing, LockDirNotUsable, Locked, QuarantineMissing, QuarantineUseless, Held,
 		HoldUnknown, AnchorDiffers, AnchorUnknown, PlanExpired, PlanNotExecutable, RootMissing, RootNotSeen, RootNoDirectory,
 		RootReplaced, RootNotMovable, PartNotMovable, MovableUnknown, StickyBit, BelowSnapshots, OnlyObserved,

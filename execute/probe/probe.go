@@ -155,16 +155,17 @@ func reason(err error) string {
 
 // nameNodes asks all NameNodes what they are.
 func (l *looker) nameNodes(ctx context.Context) {
-	_ = l.ask(ctx, func(ctx context.Context) error { // its only error is that of ctx
-		l.r.NameNodes = l.c.NameNodes(ctx)
-		return nil
-	})
-	var active []string
+	active := l.roles(ctx)
+	if len(active) > 1 {
+		active = l.roles(ctx) // a failover may have come between two answers
+	}
+	if len(active) > 1 {
+		l.find(TwoActive, Refusal, "", "more than one NameNode says that it is ACTIVE: %s", strings.Join(active, ", "))
+	}
 	for i := range l.r.NameNodes {
 		n := &l.r.NameNodes[i]
 		switch {
 		case n.Role == execute.ActiveRole:
-			active = append(active, n.Address)
 			l.r.ClusterID, l.r.NamespaceID = n.ClusterID, n.NamespaceID
 		case n.Err != nil:
 			l.find(NameNodeUnknown, Warning, "", "NameNode %s cannot be asked: %v", nameNode(n.NameNode), n.Err)
@@ -173,9 +174,20 @@ func (l *looker) nameNodes(ctx context.Context) {
 			l.find(ClockDiffers, Warning, "", "the clock of NameNode %s differs from this machine's by %s", nameNode(n.NameNode), n.Ahead.Round(time.Second))
 		}
 	}
-	if len(active) > 1 {
-		l.find(TwoActive, Refusal, "", "more than one NameNode says that it is ACTIVE: %s", strings.Join(active, ", "))
+}
+
+// roles gives the addresses of those that say that they are ACTIVE.
+func (l *looker) roles(ctx context.Context) (active []string) {
+	_ = l.ask(ctx, func(ctx context.Context) error { // its only error is that of ctx
+		l.r.NameNodes = l.c.NameNodes(ctx)
+		return nil
+	})
+	for i := range l.r.NameNodes {
+		if n := &l.r.NameNodes[i]; n.Role == execute.ActiveRole {
+			active = append(active, n.Address)
+		}
 	}
+	return active
 }
 
 // maxClock is a difference of clocks that is not worth a word: that of a machine
@@ -199,7 +211,11 @@ func (l *looker) cluster(ctx context.Context) {
 		}
 		return err
 	}); err != nil {
-		l.failed("", "asking which NameNode is ACTIVE", err)
+		if _, ok := errors.AsType[*execute.RemoteError](err); ok {
+			l.failed("", "asking which NameNode is ACTIVE", err)
+		} else if !errors.Is(err, errCut) {
+			l.find(NotSupported, Refusal, "", "%v", err) // what answers is no NameNode that the client works with
+		}
 		r.Cut = true // without one every other question fails in the same way
 		return
 	}

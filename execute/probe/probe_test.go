@@ -46,6 +46,11 @@ var cases = []struct {
 	{name: "no NameNode is ACTIVE", cluster: func(s *stub) {
 		s.nodes[0].Role, s.active = execute.StandbyRole, execute.ErrUnavailable
 	}, want: []string{"failure no_active_namenode"}, outcome: Failed},
+	{name: "it is a Router", cluster: func(s *stub) {
+		s.nodes[0].Role, s.active = execute.UnknownRole, errors.New("rbf:8888 is a Router (federation)")
+		s.nodes[0].Err = s.active
+	}, want: []string{"warning namenode_not_seen", "refusal not_supported"}, outcome: Refused},
+	{name: "the NameNode does not let the user in", cluster: func(s *stub) { s.active = errIO }, want: []string{"failure call_failed"}, outcome: Failed},
 	{name: "two are ACTIVE", cluster: func(s *stub) { s.nodes[1].Role = execute.ActiveRole }, want: []string{"refusal two_active_namenodes"}, outcome: Refused},
 	{name: "a clock is wrong", cluster: func(s *stub) {
 		d := -3 * time.Minute
@@ -60,18 +65,24 @@ var cases = []struct {
 	{name: "groups are not told", cluster: func(s *stub) { s.fails["Groups"] = errIO }},
 	{name: "safe mode", cluster: func(s *stub) { s.safe = true }, want: []string{"refusal safe_mode"}, outcome: Refused},
 	{name: "no trash", cluster: func(s *stub) { s.defaults.TrashInterval = 0 }, want: []string{"refusal trash_off"}, outcome: Refused},
-	{name: "the trash keeps for too short a time", cluster: func(s *stub) { s.defaults.TrashInterval = 24*hour - time.Minute },
-		want: []string{"refusal trash_interval_too_short"}, outcome: Refused},
+	{
+		name: "the trash keeps for too short a time", cluster: func(s *stub) { s.defaults.TrashInterval = 24*hour - time.Minute },
+		want: []string{"refusal trash_interval_too_short"}, outcome: Refused,
+	},
 	{name: "no trash is needed with a quarantine", cluster: func(s *stub) {
 		s.defaults.TrashInterval = 0
 		s.put("/q", "flink", 0o700)
 		s.drop("/user/flink")
 	}, options: func(o *Options) { o.Quarantine = "/q" }},
 	{name: "no home", cluster: func(s *stub) { s.drop("/user/flink") }, want: []string{"refusal home_missing /user/flink"}, outcome: Refused},
-	{name: "no home, without a policy", cluster: func(s *stub) { s.drop("/user") }, options: func(o *Options) { *o = Options{} },
-		want: []string{"refusal home_missing /user/flink"}, outcome: Refused},
-	{name: "the home belongs to another", cluster: func(s *stub) { s.mayNot["/user/flink"] = "" },
-		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused},
+	{
+		name: "no home, without a policy", cluster: func(s *stub) { s.drop("/user") }, options: func(o *Options) { *o = Options{} },
+		want: []string{"refusal home_missing /user/flink"}, outcome: Refused,
+	},
+	{
+		name: "the home belongs to another", cluster: func(s *stub) { s.mayNot["/user/flink"] = "" },
+		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused,
+	},
 	{name: "the trash belongs to another, and the home does not matter", cluster: func(s *stub) {
 		s.put("/user/flink/.Trash", "root", 0o700)
 		s.mayNot["/user/flink/.Trash"] = ""
@@ -80,22 +91,30 @@ var cases = []struct {
 		s.put("/user/flink/.Trash", "flink", 0o700)
 		s.mayNot["/user/flink"] = ""
 	}},
-	{name: "the trash is a file", cluster: func(s *stub) { s.put("/user/flink/.Trash", "flink", 0o600).Kind = execute.File },
-		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused},
-	{name: "the trash cannot be seen", cluster: func(s *stub) { s.hidden["/user/flink"] = true },
-		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused},
-	{name: "a zone has no trash directory", cluster: func(s *stub) { s.zones = []string{"/cp"} },
-		want: []string{"refusal trash_not_provisioned /cp/.Trash of /cp"}, outcome: Incomplete},
+	{
+		name: "the trash is a file", cluster: func(s *stub) { s.put("/user/flink/.Trash", "flink", 0o600).Kind = execute.File },
+		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused,
+	},
+	{
+		name: "the trash cannot be seen", cluster: func(s *stub) { s.hidden["/user/flink"] = true },
+		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused,
+	},
+	{
+		name: "a zone has no trash directory", cluster: func(s *stub) { s.zones = []string{"/cp"} },
+		want: []string{"refusal trash_not_provisioned /cp/.Trash of /cp"}, outcome: Incomplete,
+	},
 	{name: "a zone has one", cluster: func(s *stub) {
 		s.zones = []string{"/cp"}
 		s.put("/cp/.Trash", "hdfs", 0o1777)
 	}, options: func(o *Options) { o.Roots[0].Excluded = []string{".Trash"} }},
-	{name: "the trash of a snapshottable directory is not usable", cluster: func(s *stub) {
-		s.snapTrash = []string{"/sp"}
-		s.put("/sp/.Trash/flink", "flink", 0o700)
-		s.mayNot["/sp/.Trash/flink"] = ""
-	}, options: func(o *Options) { o.Roots[1].Excluded = []string{".Trash"} },
-		want: []string{"refusal trash_not_usable /sp/.Trash/flink of /sp"}, outcome: Incomplete},
+	{
+		name: "the trash of a snapshottable directory is not usable", cluster: func(s *stub) {
+			s.snapTrash = []string{"/sp"}
+			s.put("/sp/.Trash/flink", "flink", 0o700)
+			s.mayNot["/sp/.Trash/flink"] = ""
+		}, options: func(o *Options) { o.Roots[1].Excluded = []string{".Trash"} },
+		want: []string{"refusal trash_not_usable /sp/.Trash/flink of /sp"}, outcome: Incomplete,
+	},
 	{name: "a quarantine outside of the zone", cluster: func(s *stub) {
 		s.zones = []string{"/cp"}
 		s.put("/q", "flink", 0o700)
@@ -110,34 +129,58 @@ var cases = []struct {
 		s.put("/user/hdfs", "hdfs", 0o700)
 	}, want: []string{"warning superuser"}},
 	{name: "no lock directory", cluster: func(s *stub) { s.drop("/ops/fsweep") }, want: []string{"refusal lock_dir_missing /ops/fsweep"}, outcome: Refused},
-	{name: "a lock directory of another", cluster: func(s *stub) { s.mayNot["/ops/fsweep"] = "" },
-		want: []string{"refusal lock_dir_not_usable /ops/fsweep"}, outcome: Refused},
-	{name: "a file for a lock directory", cluster: func(s *stub) { s.tree["/ops/fsweep"].Kind = execute.File },
-		want: []string{"refusal lock_dir_not_usable /ops/fsweep"}, outcome: Refused},
-	{name: "a lock directory that is hidden", cluster: func(s *stub) { s.hidden["/ops/fsweep"] = true },
-		want: []string{"refusal lock_dir_not_usable /ops/fsweep", "refusal hold_not_seen /ops/fsweep/HOLD"}, outcome: Refused},
-	{name: "locked", cluster: func(s *stub) { s.put("/ops/fsweep/LOCK/ann@gw1.99.1", "ann", 0o755) },
-		want: []string{"refusal locked /ops/fsweep/LOCK"}, outcome: Refused},
-	{name: "held", cluster: func(s *stub) { s.put("/ops/fsweep/HOLD", "ann", 0o644).Kind = execute.File },
-		want: []string{"refusal hold /ops/fsweep/HOLD"}, outcome: Refused},
+	{
+		name: "a lock directory of another", cluster: func(s *stub) { s.mayNot["/ops/fsweep"] = "" },
+		want: []string{"refusal lock_dir_not_usable /ops/fsweep"}, outcome: Refused,
+	},
+	{
+		name: "a file for a lock directory", cluster: func(s *stub) { s.tree["/ops/fsweep"].Kind = execute.File },
+		want: []string{"refusal lock_dir_not_usable /ops/fsweep"}, outcome: Refused,
+	},
+	{
+		name: "a lock directory that is hidden", cluster: func(s *stub) { s.hidden["/ops/fsweep"] = true },
+		want: []string{"refusal lock_dir_not_usable /ops/fsweep", "refusal hold_not_seen /ops/fsweep/HOLD"}, outcome: Refused,
+	},
+	{
+		name: "locked", cluster: func(s *stub) { s.put("/ops/fsweep/LOCK/ann@gw1.99.1", "ann", 0o755) },
+		want: []string{"refusal locked /ops/fsweep/LOCK"}, outcome: Refused,
+	},
+	{
+		name: "held", cluster: func(s *stub) { s.put("/ops/fsweep/HOLD", "ann", 0o644).Kind = execute.File },
+		want: []string{"refusal hold /ops/fsweep/HOLD"}, outcome: Refused,
+	},
 	{name: "anchors are right", options: func(o *Options) { o.Anchors = []AnchorOptions{{"/user", 16386}} }},
-	{name: "an anchor is another inode", options: func(o *Options) { o.Anchors = []AnchorOptions{{"/user", 16387}, {"/none", 99}} },
-		want: []string{"refusal another_cluster /user", "refusal another_cluster /none"}, outcome: Refused},
-	{name: "an anchor is hidden", cluster: func(s *stub) { s.put("/hidden/a", "x", 0o700); s.hidden["/hidden/a"] = true },
-		options: func(o *Options) { o.Anchors = []AnchorOptions{{"/hidden/a", 99}} }, want: []string{"refusal anchor_not_seen /hidden/a"}, outcome: Refused},
+	{
+		name: "an anchor is another inode", options: func(o *Options) { o.Anchors = []AnchorOptions{{"/user", 16387}, {"/none", 99}} },
+		want: []string{"refusal another_cluster /user", "refusal another_cluster /none"}, outcome: Refused,
+	},
+	{
+		name: "an anchor is hidden", cluster: func(s *stub) { s.put("/hidden/a", "x", 0o700); s.hidden["/hidden/a"] = true },
+		options: func(o *Options) { o.Anchors = []AnchorOptions{{"/hidden/a", 99}} }, want: []string{"refusal anchor_not_seen /hidden/a"}, outcome: Refused,
+	},
 	{name: "a plan for today", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-1", 7} }},
 	{name: "a plan that expires now", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now, "", 7} }, want: []string{"refusal plan_expired"}, outcome: Refused},
-	{name: "a plan that is not executable", options: func(o *Options) { o.Plan = &PlanOptions{false, o.Now.Add(1), "", 7} },
-		want: []string{"refusal plan_not_executable"}, outcome: Refused},
-	{name: "a plan for another cluster", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7} },
-		want: []string{"refusal another_cluster"}, outcome: Refused},
-	{name: "a plan for another namespace", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-1", 8} },
-		want: []string{"refusal another_cluster"}, outcome: Refused},
-	{name: "the cluster does not tell its id", cluster: func(s *stub) { s.nodes[0].ClusterID, s.nodes[0].NamespaceID = "", 0 },
-		options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 8} }},
+	{
+		name: "a plan that is not executable", options: func(o *Options) { o.Plan = &PlanOptions{false, o.Now.Add(1), "", 7} },
+		want: []string{"refusal plan_not_executable"}, outcome: Refused,
+	},
+	{
+		name: "a plan for another cluster", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7} },
+		want: []string{"refusal another_cluster"}, outcome: Refused,
+	},
+	{
+		name: "a plan for another namespace", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-1", 8} },
+		want: []string{"refusal another_cluster"}, outcome: Refused,
+	},
+	{
+		name: "the cluster does not tell its id", cluster: func(s *stub) { s.nodes[0].ClusterID, s.nodes[0].NamespaceID = "", 0 },
+		options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 8} },
+	},
 	{name: "a root is missing", cluster: func(s *stub) { s.drop("/sp") }, want: []string{"refusal root_missing /sp of /sp"}, outcome: Incomplete},
-	{name: "all roots are missing", cluster: func(s *stub) { s.drop("/sp"); s.drop("/cp"); s.drop("/data") },
-		want: []string{"refusal root_missing /cp of /cp", "refusal root_missing /sp of /sp", "refusal root_missing /data of /data"}, outcome: Refused},
+	{
+		name: "all roots are missing", cluster: func(s *stub) { s.drop("/sp"); s.drop("/cp"); s.drop("/data") },
+		want: []string{"refusal root_missing /cp of /cp", "refusal root_missing /sp of /sp", "refusal root_missing /data of /data"}, outcome: Refused,
+	},
 	{name: "a root is hidden", cluster: func(s *stub) { s.hidden["/sp"] = true }, want: []string{"refusal root_not_seen /sp of /sp"}, outcome: Incomplete},
 	{name: "a root cannot be listed", cluster: func(s *stub) { s.unlisted["/cp"] = true }, want: []string{"refusal root_not_seen /cp of /cp"}, outcome: Incomplete},
 	{name: "a root cannot be asked about", cluster: func(s *stub) { s.fails["TrashRoot"] = errIO }, want: []string{
@@ -149,22 +192,28 @@ var cases = []struct {
 	{name: "one job is not writable", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, want: []string{"partly partly_not_movable /cp/users of /cp"}, outcome: Incomplete},
 	{name: "it is excluded", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, options: func(o *Options) { o.Roots[0].Excluded = []string{"users"} }},
 	{name: "only the other one is selected", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, options: func(o *Options) { o.Roots[0].Jobs = []string{"orders"} }},
-	{name: "no job is writable", cluster: func(s *stub) { s.mayNot["/cp/users"], s.mayNot["/cp/orders"] = "", "" },
-		want: []string{"refusal not_movable /cp/orders of /cp"}, outcome: Incomplete},
+	{
+		name: "no job is writable", cluster: func(s *stub) { s.mayNot["/cp/users"], s.mayNot["/cp/orders"] = "", "" },
+		want: []string{"refusal not_movable /cp/orders of /cp"}, outcome: Incomplete,
+	},
 	{name: "flat savepoints are moved out of the root", cluster: func(s *stub) { s.mayNot["/sp"] = "" }, want: []string{"refusal not_movable /sp of /sp"}, outcome: Incomplete},
 	{name: "savepoints of jobs are not", cluster: func(s *stub) {
 		s.drop("/sp/savepoint-aaaaaa-bbbbbbbbbbbb")
 		s.put("/sp/orders", "flink", 0o755)
 		s.mayNot["/sp"] = ""
 	}},
-	{name: "a sticky bit of another", cluster: func(s *stub) { s.tree["/data"].Owner, s.tree["/data"].Permission = "root", 0o1777 },
-		want: []string{"warning sticky_bit /data of /data"}},
+	{
+		name: "a sticky bit of another", cluster: func(s *stub) { s.tree["/data"].Owner, s.tree["/data"].Permission = "root", 0o1777 },
+		want: []string{"warning sticky_bit /data of /data"},
+	},
 	{name: "a sticky bit of one's own", cluster: func(s *stub) { s.tree["/data"].Permission = 0o1777 }},
-	{name: "the NameNode does not tell what the user may", cluster: func(s *stub) { s.fails["Access"] = execute.ErrUnsupported },
+	{
+		name: "the NameNode does not tell what the user may", cluster: func(s *stub) { s.fails["Access"] = execute.ErrUnsupported },
 		want: []string{
 			"refusal lock_dir_not_usable /ops/fsweep", "warning movable_not_known /cp of /cp", "warning movable_not_known /sp of /sp", "warning movable_not_known /data of /data",
 			"refusal trash_not_usable /user/flink/.Trash",
-		}, outcome: Refused},
+		}, outcome: Refused,
+	},
 	{name: "a snapshottable directory above", cluster: func(s *stub) { s.tree["/data"].Snapshottable = true }, want: []string{"warning below_snapshottable /data of /data"}},
 	{name: "the root of HDFS says that it is snapshottable", cluster: func(s *stub) { s.tree["/"].Snapshottable = true }},
 	{name: "nothing is executed yet", options: func(o *Options) { o.Roots[0].Execute = false }, want: []string{"warning all_roots_observe"}},

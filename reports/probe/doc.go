@@ -27,6 +27,7 @@ func Advice(code live.Code) string { return advice[code] }
 
 var advice = map[live.Code]string{
 	live.NoActive:          "ask an operator of HDFS for the state of the NameNodes (hdfs haadmin -getAllServiceState); with a firewall between, the RPC ports of all NameNodes must be open",
+	live.NotSupported:      "name the nameservice behind it, with --nameservice or another --conf; docs/operations.md says what is not supported",
 	live.NameNodeUnknown:   "if it is the one that becomes ACTIVE in a failover, nothing can go on then; compare its address in hdfs-site.xml",
 	live.TwoActive:         "stop, and ask an operator of HDFS: one of them is wrong",
 	live.ClockDiffers:      "synchronise the clocks; ages and expiry count with this machine's",

@@ -36,10 +36,6 @@ func (p *printer) line(format string, args ...any) {
 
 func (p *printer) field(name, value string) { p.line("  %-15s%s", name, value) }
 
-func (p *printer) table(title string, t table.Writer) {
-	p.line("\n%s\n%s", title, t.Render())
-}
-
 // escape gives the text form of a name.
 func escape[T ~string](name T) string { return string(pathtext.Append(nil, string(name))) }
 
