@@ -58,14 +58,14 @@ var rules = map[string]rule{
 		own: []string{"proto/pathtext"}, forbid: offline, modules: []string{},
 	},
 	"analyze/cleanup": {
-		own:     []string{"proto/policy", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
+		own:     []string{"proto/policy", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
 	},
 	"analyze/plan": {
 		own: []string{
 			"proto/internal/canonical",
-			"proto/pathtext", "proto/planfile", "proto/policy", "analyze/cleanup", "analyze/flink", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"proto/pathtext", "proto/planfile", "proto/policy", "analyze/cleanup", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
 		},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
@@ -78,9 +78,10 @@ var rules = map[string]rule{
 	"fsimage/imagetest":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"fsimage/imagetest/imagebench": {own: []string{"fsimage/...", "proto/fsimage", "analyze/..."}, forbid: slices.Concat([]string{"net", "net/http/..."}, noClient)},
 	"analyze/namespace":            {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
-	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
+	"analyze/internal/extsort":     {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
+	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
-	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
+	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "analyze/internal/extsort", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"reports/internal/plaintable":  {forbid: offline},
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
@@ -104,7 +105,7 @@ var rules = map[string]rule{
 	"cmd/fsweep": {
 		own: []string{
 			"proto/internal/canonical",
-			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "analyze/internal/extsort", "fsimage", "proto/fsimage", "proto/flinkmeta",
 			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile", "proto/policy",
 		},
 		forbid: program,

@@ -12,65 +12,82 @@ type belt struct{ items, inodes, bytes int64 }
 // share is how many inodes of a root may go.
 type share struct{ used, limit int64 }
 
-// tally is what all items together would do.
-type tally struct {
+// Tally counts what all items together would do, and keeps back what is too much. What is
+// only observed does not use up what may be executed. It depends on the order in which it
+// is asked, which is that of [Decision]; one goroutine at a time.
+type Tally struct {
 	limits *Belts
 	modes  map[bool]*belt // by whether the root may be executed
 	roots  map[*RootDecision]*share
+	newer  Path // of the present job: the newest unit that is deferred
 }
 
-// belts brings the items into their order and keeps back what is too much. What is
-// only observed does not use up what may be executed.
-func (b *decider) belts() {
-	c := &tally{limits: &b.p.Belts, modes: map[bool]*belt{true: {}, false: {}}, roots: map[*RootDecision]*share{}}
-	b.out.tally = c
-	for _, r := range b.out.Roots {
+// NewTally makes one that has counted nothing.
+func NewTally(p *Policy, roots []*RootDecision) *Tally {
+	c := &Tally{limits: &p.Belts, modes: map[bool]*belt{true: {}, false: {}}, roots: map[*RootDecision]*share{}}
+	for _, r := range roots {
 		t := &r.Root.Totals
 		// Division first would round a small root to nothing, and inodes are too few to
 		// overflow.
 		c.roots[r] = &share{limit: (t.Directories + t.Files + t.Symlinks) * int64(c.limits.MaxPercentOfRoot) / 100}
+	}
+	return c
+}
+
+// StartTally makes a new one, on which [Decision.File] goes on.
+func (d *Decision) StartTally(p *Policy) *Tally {
+	d.tally = NewTally(p, d.Roots)
+	return d.tally
+}
+
+// belts brings the items into their order and keeps back what is too much.
+func (b *decider) belts() {
+	c := b.out.StartTally(b.p)
+	for _, r := range b.out.Roots {
 		for _, j := range r.Jobs {
-			b.fasten(c, j)
+			c.Job()
+			for _, u := range j.Units {
+				c.Unit(j, u)
+				for _, item := range u.Items {
+					if len(item.Deferred) == 0 {
+						b.out.Items = append(b.out.Items, item)
+					} else {
+						b.out.Deferred = append(b.out.Deferred, item)
+					}
+				}
+			}
 		}
 	}
 }
 
-// fasten admits or defers the items of a job, newest first. Behind a unit that is
-// deferred its older ones stay too: it may still refer to them.
-func (b *decider) fasten(c *tally, j *JobDecision) {
-	var newer Path
-	for _, u := range j.Units {
-		if u.Verdict == Candidate {
-			u.split(b.p.Belts.MaxInodesPerMove)
+// Job says that the units that follow are of another job.
+func (c *Tally) Job() { c.newer = "" }
+
+// Unit admits or defers the items of a unit, the next one of its job, newest first. Behind a
+// unit that is deferred its older ones stay too: it may still refer to them.
+func (c *Tally) Unit(j *JobDecision, u *UnitDecision) {
+	var part Path
+	whole := u.Verdict == Candidate
+	for _, item := range u.Items {
+		switch {
+		case whole && c.newer != "" && j.grouped():
+			item.Deferred = []Fact{{Rule: NewerDeferred, Path: c.newer}}
+		case part != "":
+			item.Deferred = []Fact{{Rule: EarlierPartStays, Path: part}}
+		default:
+			item.Deferred = c.admit(item)
 		}
-		var part Path
-		for _, item := range u.Items {
-			whole := u.Verdict == Candidate
-			switch {
-			case whole && newer != "" && j.grouped():
-				item.Deferred = []Fact{{Rule: NewerDeferred, Path: newer}}
-			case part != "":
-				item.Deferred = []Fact{{Rule: EarlierPartStays, Path: part}}
-			default:
-				item.Deferred = c.admit(item)
-			}
-			if len(item.Deferred) == 0 {
-				b.out.Items = append(b.out.Items, item)
-				continue
-			}
-			b.out.Deferred = append(b.out.Deferred, item)
-			if whole {
-				part = item.Path
-			}
+		if len(item.Deferred) > 0 && whole {
+			part = item.Path
 		}
-		if part != "" && newer == "" {
-			newer = u.Path
-		}
+	}
+	if part != "" && c.newer == "" {
+		c.newer = u.Path
 	}
 }
 
 // admit gives all reasons why an item is too much, or counts it.
-func (c *tally) admit(item *Item) (reasons []Fact) {
+func (c *Tally) admit(item *Item) (reasons []Fact) {
 	sum, root := c.modes[item.Root.Executable], c.roots[item.Root]
 	over := func(rule Rule, value, limit int64) {
 		if value > limit {

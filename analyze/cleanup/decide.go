@@ -63,7 +63,7 @@ type Decision struct {
 	// Sweeps are directories whose files may become items too, by an opt-in rule.
 	Sweeps []*Sweep
 
-	tally   *tally
+	tally   *Tally
 	imageMs int64 // what ages count to
 }
 
@@ -102,6 +102,8 @@ type UnitDecision struct {
 	// Keeps are all rules that speak for keeping, not only the first.
 	Keeps []Fact
 	Items []*Item // the unit, its parts, or debris in it
+	// Newer is how many units of its job changed later; 0 if nothing groups it.
+	Newer int64
 
 	root *RootDecision
 }
@@ -154,22 +156,18 @@ type decider struct {
 // arguments give the same decision. What it selects is suspected, not proved:
 // candidates that need it are moved only after the guards were read.
 func Decide(d *flink.Discovery, p *Policy, in Inputs) (*Decision, error) {
-	b := &decider{p: p, in: in, imageMs: in.ImageTime.UnixMilli(), out: &Decision{imageMs: in.ImageTime.UnixMilli()}}
-	switch {
-	case in.ImageTime.IsZero():
-		return nil, fmt.Errorf("%w: the time of the image is unknown", ErrDecide)
-	case in.Now.Before(in.ImageTime):
-		return nil, fmt.Errorf("%w: the image is from %s, which is after %s, the present", ErrDecide, in.ImageTime.UTC().Format(time.RFC3339), in.Now.UTC().Format(time.RFC3339))
-	}
-	if err := b.lists(); err != nil {
-		return nil, err
-	}
-	if err := b.match(d); err != nil {
+	b, err := newDecider(d.Roots, p, in)
+	if err != nil {
 		return nil, err
 	}
 	for _, r := range b.out.Roots {
-		b.group(r)
-		b.stops(r)
+		for _, j := range r.Root.Jobs {
+			r.Jobs = append(r.Jobs, b.group(r, j)...)
+		}
+		sortJobs(r.Jobs)
+		for _, j := range r.Jobs {
+			b.stopTie(r, j)
+		}
 	}
 	b.preflight()
 	for _, r := range b.out.Roots {
@@ -181,16 +179,38 @@ func Decide(d *flink.Discovery, p *Policy, in Inputs) (*Decision, error) {
 	return b.out, nil
 }
 
+// newDecider checks the inputs, and finds what stops roots but [TieStops] and what one
+// root does to others.
+func newDecider(roots []*flink.Root, p *Policy, in Inputs) (*decider, error) {
+	b := &decider{p: p, in: in, imageMs: in.ImageTime.UnixMilli(), out: &Decision{imageMs: in.ImageTime.UnixMilli()}}
+	switch {
+	case in.ImageTime.IsZero():
+		return nil, fmt.Errorf("%w: the time of the image is unknown", ErrDecide)
+	case in.Now.Before(in.ImageTime):
+		return nil, fmt.Errorf("%w: the image is from %s, which is after %s, the present", ErrDecide, in.ImageTime.UTC().Format(time.RFC3339), in.Now.UTC().Format(time.RFC3339))
+	}
+	if err := b.lists(); err != nil {
+		return nil, err
+	}
+	if err := b.match(roots); err != nil {
+		return nil, err
+	}
+	for _, r := range b.out.Roots {
+		b.stops(r)
+	}
+	return b, nil
+}
+
 // match finds the policy of each root that was discovered.
-func (b *decider) match(d *flink.Discovery) error {
+func (b *decider) match(roots []*flink.Root) error {
 	of := map[Path]*Root{}
 	for i := range b.p.Roots {
 		of[b.p.Roots[i].Path] = &b.p.Roots[i]
 	}
-	if len(of) != len(d.Roots) {
-		return fmt.Errorf("%w: the policy has %d roots, and %d were looked at", ErrDecide, len(of), len(d.Roots))
+	if len(of) != len(roots) {
+		return fmt.Errorf("%w: the policy has %d roots, and %d were looked at", ErrDecide, len(of), len(roots))
 	}
-	for _, r := range d.Roots {
+	for _, r := range roots {
 		policy := of[Path(r.Path)]
 		if policy == nil || !sameDeclaration(declaration(policy), r.Declared) {
 			return fmt.Errorf("%w: the root %q was not looked at as the policy declares it", ErrDecide, r.Path)
@@ -217,42 +237,53 @@ func sameDeclaration(a, b flink.Declaration) bool {
 		same(a.Ignore, b.Ignore) && same(a.Names, b.Names)
 }
 
-// group puts the units of a root into jobs. One that a job map names is not joined
-// with a directory of that name: two groups keep more than one.
-func (b *decider) group(r *RootDecision) {
+// group puts the units of a job directory, or what is not grouped, into jobs. One that a
+// job map names is not joined with a directory of that name: two groups keep more than one.
+func (b *decider) group(r *RootDecision, j *flink.Job) []*JobDecision {
 	lists := b.in.JobMaps[r.Policy.Path]
-	for _, j := range r.Root.Jobs {
-		parent := r.Policy.Path
-		if j.Grouped() {
-			parent += Path("/" + j.Name)
-		}
-		groups := map[string]*JobDecision{}
-		in := func(name string, mapped bool) *JobDecision {
-			if groups[name] == nil {
-				groups[name] = &JobDecision{Name: name, Mapped: mapped, Job: j}
-				r.Jobs = append(r.Jobs, groups[name])
-			}
-			return groups[name]
-		}
-		in(j.Name, false)
-		for _, u := range j.Units {
-			d := &UnitDecision{Unit: u, Path: parent + Path("/"+u.Name), NeedsReferenceProof: u.Kind != flink.ChildUnit, root: r}
-			name, mapped := j.Name, false
-			if !j.Grouped() && r.Policy.Layout == Savepoints && lists != nil {
-				name, mapped = lists.Job(u.Name)
-			}
-			g := in(name, mapped)
-			g.Units = append(g.Units, d)
-		}
+	parent := r.Policy.Path
+	if j.Grouped() {
+		parent += Path("/" + j.Name)
 	}
-	slices.SortStableFunc(r.Jobs, func(x, y *JobDecision) int {
-		return cmp.Or(strings.Compare(x.Name, y.Name), cmp.Compare(x.Job.Name, y.Job.Name))
-	})
-	for _, j := range r.Jobs {
-		slices.SortFunc(j.Units, func(x, y *UnitDecision) int {
+	var jobs []*JobDecision
+	groups := map[string]*JobDecision{}
+	in := func(name string, mapped bool) *JobDecision {
+		if groups[name] == nil {
+			groups[name] = &JobDecision{Name: name, Mapped: mapped, Job: j}
+			jobs = append(jobs, groups[name])
+		}
+		return groups[name]
+	}
+	own := in(j.Name, false)
+	for _, u := range j.Units {
+		d := &UnitDecision{Unit: u, Path: parent + Path("/"+u.Name), NeedsReferenceProof: u.Kind != flink.ChildUnit, root: r}
+		g := own
+		if !j.Grouped() && r.Policy.Layout == Savepoints && lists != nil {
+			g = in(lists.Job(u.Name))
+		}
+		g.Units = append(g.Units, d)
+	}
+	for _, g := range jobs {
+		slices.SortFunc(g.Units, func(x, y *UnitDecision) int {
 			return cmp.Or(cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms), cmp.Compare(x.Path, y.Path))
 		})
+		for i, u := range g.Units {
+			if !g.grouped() {
+				break
+			}
+			if u.Newer = int64(i); i > 0 && g.Units[i-1].Unit.Times.Newest.Ms == u.Unit.Times.Newest.Ms {
+				u.Newer = g.Units[i-1].Newer
+			}
+		}
 	}
+	return jobs
+}
+
+// sortJobs brings the jobs of a root into their order.
+func sortJobs(jobs []*JobDecision) {
+	slices.SortStableFunc(jobs, func(x, y *JobDecision) int {
+		return cmp.Or(strings.Compare(x.Name, y.Name), cmp.Compare(x.Job.Name, y.Job.Name))
+	})
 }
 
 // grouped tells whether the units of a job are of one pipeline.
@@ -278,14 +309,18 @@ func (b *decider) stops(r *RootDecision) {
 		}
 	case JobRun, Savepoints, Children:
 	}
-	if r.Policy.OnTie != StopOnTie || !r.Policy.Groups() {
+}
+
+// asksTies tells whether the newest of a job that are equally new stop a root.
+func (r *RootDecision) asksTies() bool { return r.Policy.OnTie == StopOnTie && r.Policy.Groups() }
+
+// stopTie stops a root for the first of its jobs in which the newest are equally new.
+func (b *decider) stopTie(r *RootDecision, j *JobDecision) {
+	if !r.asksTies() || slices.ContainsFunc(r.Stopped, func(f Fact) bool { return f.Rule == TieStops }) {
 		return
 	}
-	for _, j := range r.Jobs {
-		if f, tie := b.tie(r.Policy, j); tie {
-			r.Stopped = append(r.Stopped, f)
-			return
-		}
+	if f, tie := b.tie(r.Policy, j); tie {
+		r.Stopped = append(r.Stopped, f)
 	}
 }
 

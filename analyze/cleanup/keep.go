@@ -248,6 +248,7 @@ func (b *decider) verdict(r *RootDecision, j *JobDecision, u *UnitDecision) {
 	item.INodeID, item.ParentID = u.Unit.INodeID, u.Unit.ParentID
 	item.size(&u.Unit.Totals)
 	u.Items = []*Item{item}
+	u.split(b.p.Belts.MaxInodesPerMove)
 }
 
 func (u *UnitDecision) item(j *JobDecision, kind Kind, rule Rule, path Path) *Item {

@@ -1,6 +1,7 @@
 package flink
 
 import (
+	"bytes"
 	"slices"
 )
 
@@ -23,107 +24,205 @@ func misplaced(name string, runs, savepoints bool) (Reason, string) {
 	return "", ""
 }
 
-// firstLevel says what a directory right below a root is.
-func (b *builder) firstLevel(r *Root, root, c uint32, name string) {
-	if name == MarkerName {
-		b.facts[root].bits |= markerBit // whatever it is, somebody wants to keep this
-		return
+// classifier says of every directory below a root what it is, before any file was seen,
+// and collects what stops roots.
+type classifier struct {
+	*index
+	misfits  []misfits // of roots
+	ignored  []map[string]bool
+	stateful []bool  // of roots: some run has chk-N, shared or taskowned
+	bare     nodeSet // runs with no directory but dstl and markers
+	list     []uint32
+}
+
+func (b *classifier) misfit(root uint32, m Misfit) {
+	b.misfits[root].add(m, MaxListed, compareMisfits)
+}
+
+// misfitAt is a misfit of a root that is a directory.
+func (b *classifier) misfitAt(root, n uint32, reason Reason, detail string) {
+	b.misfit(root, Misfit{Reason: reason, Path: b.path(n), INodeID: b.id(n), Detail: detail})
+}
+
+// root looks at the first level of a root.
+func (b *classifier) root(i uint32, twice bool) {
+	r, n := b.roots[i], b.start[i]
+	if n == b.start[i+1] {
+		return // missing, and whether it is a file, the pass tells; or declared twice: an earlier one has the nodes
 	}
-	if r.Declared.Layout == HAStorage && isStore(name) {
-		r.Stores = append(r.Stores, b.nodes[c].dir)
-		return
+	b.setClass(n, rootClass)
+	if twice {
+		b.misfitAt(i, n, AmbiguousName, "two directories have this path")
 	}
-	i := b.nodes[root].root
-	reason, detail := misplaced(name, r.Declared.Layout == RunLayout, r.Declared.Layout == Savepoints)
-	if r.Declared.Layout == Children && !impossible(name) {
-		reason = "" // any name is right
-	}
-	if reason != "" {
-		b.misfit(i, Misfit{Reason: reason, Path: b.path(c), INodeID: b.id(c), Detail: detail})
-		return
-	}
-	foreign := b.nodes[c].root != i // another root
-	if slices.Contains(r.Declared.ExcludeJobs, name) {
-		b.addJob(r, &Job{Name: name, Dir: b.nodes[c].dir, Excluded: true, Selected: r.Declared.selects(name)}, c)
-		return
-	}
-	if r.Declared.Layout == JobRun || r.Declared.Layout == Savepoints && !looksLikeSavepoint(name) {
-		j := b.addJob(r, &Job{Name: name, Dir: b.nodes[c].dir, Selected: r.Declared.selects(name)}, c)
-		if !foreign {
-			b.job(r, j, c)
+	names := newNames(r.Declared.Jobs, r.Declared.ExcludeJobs)
+	level := slices.Collect(b.children(n))
+	for k, c := range level {
+		name := b.t.Name(b.dirs[c])
+		names.see(name)
+		if b.ambiguous(level, k) {
+			b.misfitAt(i, c, AmbiguousName, "two directories have this name")
+		} else if !b.ignored[i][string(name)] {
+			b.firstLevel(i, n, c, string(name))
 		}
+	}
+	b.missingNames(i, SelectedNotFound, "selected", r.Declared.Jobs, names)
+	b.missingNames(i, ExcludedNotFound, "excluded", r.Declared.ExcludeJobs, names)
+}
+
+// namesSeen tells which of some names were seen.
+type namesSeen map[string]bool
+
+func newNames(lists ...[]string) namesSeen {
+	s := namesSeen{}
+	for _, list := range lists {
+		for _, name := range list {
+			s[name] = false
+		}
+	}
+	return s
+}
+
+func (s namesSeen) see(name []byte) {
+	if seen, asked := s[string(name)]; asked && !seen {
+		s[string(name)] = true
+	}
+}
+
+// ambiguous tells whether the k-th of several nodes in a directory has the name of the
+// one before or behind it, which no client can make.
+func (x *index) ambiguous(list []uint32, k int) bool {
+	same := func(i int) bool {
+		return i >= 0 && i < len(list) && bytes.Equal(x.t.Name(x.dirs[list[i]]), x.t.Name(x.dirs[list[k]]))
+	}
+	return same(k-1) || same(k+1)
+}
+
+func (b *classifier) missingNames(root uint32, reason Reason, what string, names []string, seen namesSeen) {
+	var missing []string
+	for _, name := range names {
+		if !seen[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
 		return
+	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	r := b.roots[root]
+	b.misfit(root, Misfit{
+		Reason: reason, Path: r.Path, INodeID: r.INodeID, Names: missing,
+		Detail: what + " job directories were not found: " + quoted(missing),
+	})
+}
+
+// level says what a directory right below a root is by its name: the class of a node of
+// its own root, or why it does not fit. It is outside if it has no meaning.
+func (d *Declaration) level(name string) (c class, reason Reason, detail string) {
+	if name == MarkerName {
+		return outside, "", ""
+	}
+	if d.Layout == HAStorage && isStore(name) {
+		return storeClass, "", ""
+	}
+	reason, detail = misplaced(name, d.Layout == RunLayout, d.Layout == Savepoints)
+	if reason != "" && (d.Layout != Children || impossible(name)) { // of children any name is right
+		return outside, reason, detail
 	}
 	switch {
-	case foreign:
-	case r.Declared.Layout == Children:
-		b.childOf(r, c, name)
+	case slices.Contains(d.ExcludeJobs, name):
+		return excludedClass, "", ""
+	case d.Layout == JobRun || d.Layout == Savepoints && !looksLikeSavepoint(name):
+		return jobClass, "", ""
+	case d.Layout == Children && d.matches(name):
+		return child, "", ""
+	case d.Layout == Children:
+		return otherChild, "", ""
+	}
+	return d.unitClass(), "", ""
+}
+
+// unitClass is that of the directory of a unit.
+func (d *Declaration) unitClass() class {
+	switch d.Layout {
+	case Savepoints:
+		return savepoint
+	case HAStorage:
+		return cluster
+	case Children:
+		return child
 	default:
-		b.unit(r, r.Jobs[0], c, name)
+		return runClass
+	}
+}
+
+// firstLevel says what a directory right below a root is.
+func (b *classifier) firstLevel(i, root, n uint32, name string) {
+	c, reason, detail := b.roots[i].Declared.level(name)
+	switch {
+	case reason != "":
+		b.misfit(i, Misfit{Reason: reason, Path: b.path(n), INodeID: b.id(n), Detail: detail})
+	case b.foreign(n, root):
+	case c == child || c == otherChild:
+		b.child(i, n, c)
+	case c == jobClass:
+		b.job(i, n)
+	case c == excludedClass || c == storeClass || c == outside:
+		b.setClass(n, c)
+	default:
+		b.unit(i, n, c, name)
 	}
 }
 
 // job looks at the directories of a JOB.
-func (b *builder) job(r *Root, j *Job, n uint32) {
-	b.nodes[n].class = jobClass
-	for k, c := range b.children(n) {
-		if b.nodes[c].root != b.nodes[n].root {
+func (b *classifier) job(i, n uint32) {
+	layout := b.roots[i].Declared.Layout
+	b.setClass(n, jobClass)
+	b.list = slices.AppendSeq(b.list[:0], b.children(n))
+	for k, c := range b.list {
+		if b.foreign(c, n) {
 			continue // another root, which overlaps
 		}
 		name := b.name(c)
 		if name == MarkerName {
-			b.facts[n].bits |= markerBit
 			continue
 		}
-		if b.ambiguous(n, k) {
-			b.misfitAt(c, AmbiguousName, "two directories have this name")
+		if b.ambiguous(b.list, k) {
+			b.misfitAt(i, c, AmbiguousName, "two directories have this name")
 			continue
 		}
-		if reason, detail := misplaced(name, r.Declared.Layout == JobRun, r.Declared.Layout == Savepoints); reason != "" {
-			b.misfitAt(c, reason, detail)
+		if reason, detail := misplaced(name, layout == JobRun, layout == Savepoints); reason != "" {
+			b.misfitAt(i, c, reason, detail)
 			continue
 		}
-		if r.Declared.Layout == Savepoints && !looksLikeSavepoint(name) {
-			b.unknownInJob(j, Misfit{Reason: UnknownDirectory, Path: b.path(c), INodeID: b.id(c), Detail: "no savepoint"})
+		if layout == Savepoints && !looksLikeSavepoint(name) {
+			b.setClass(c, oddInJob)
 			continue
 		}
-		b.unit(r, j, c, name)
+		b.unit(i, c, b.roots[i].Declared.unitClass(), name)
 	}
 }
 
-// unit adds the unit that a directory is, and looks at what is in it.
-func (b *builder) unit(r *Root, j *Job, n uint32, name string) {
-	kind, c := RunUnit, runClass
-	switch r.Declared.Layout {
-	case Savepoints:
-		kind, c = SavepointUnit, savepoint
-	case HAStorage:
-		kind, c = ClusterUnit, cluster
-	default:
-	}
-	b.nodes[n].class = c
-	u := b.addUnit(j, n, kind)
+// unit looks at what is in a unit.
+func (b *classifier) unit(i, n uint32, c class, name string) {
+	b.setClass(n, c)
 	state, other := false, false
-	for _, s := range b.children(n) {
-		name := b.name(s)
-		if b.nodes[s].root != b.nodes[n].root {
+	for s := range b.children(n) {
+		if b.foreign(s, n) {
 			other = true
 			continue
 		}
+		name := b.name(s)
 		state, other = state || isState(name), other || name != "dstl" && name != MarkerName
-		b.inUnit(n, s, u, name)
+		b.inUnit(i, s, c, name)
 	}
-	b.stateful[b.nodes[n].root] = b.stateful[b.nodes[n].root] || state
+	b.stateful[i] = b.stateful[i] || state
 	switch {
-	case kind == RunUnit && !state && !other && isRunID(name):
-		b.bare = append(b.bare, n) // a file in it would be something else, which the pass tells
-	case kind == RunUnit && !state:
-		b.misfitAt(n, RunWithoutState, noState)
-	case kind == RunUnit && r.Declared.Layout == JobRun && !isRunID(name):
-		b.unknownIn(u, Misfit{Reason: OddRunName, Path: b.path(n), INodeID: b.id(n), Detail: "neither the id of a job nor a uuid"})
-	case kind == SavepointUnit && !isSavepoint(name):
-		b.unknownIn(u, Misfit{Reason: OddSavepointName, Path: b.path(n), INodeID: b.id(n), Detail: "not a name that Flink gives to savepoints"})
+	case c != runClass || state:
+	case !other && isRunID(name):
+		b.bare.add(n) // a file in it would be something else, which the pass tells
 	default:
+		b.misfitAt(i, n, RunWithoutState, noState)
 	}
 }
 
@@ -134,117 +233,78 @@ const (
 )
 
 // inUnit says what a directory right below a unit's is.
-func (b *builder) inUnit(unitNode, n uint32, unit int32, name string) {
-	u := b.units[unit]
-	odd := UnknownDirectory
+func (b *classifier) inUnit(i, n uint32, unit class, name string) {
+	c := inside
 	switch {
-	case name == MarkerName:
-		b.facts[unitNode].bits |= markerBit
-		b.spread(n, inside, unit, noUnit)
-		return
-	case impossible(name):
-		odd = ImpossibleName
-	case u.Kind == ClusterUnit && isState(name):
-		b.misfitAt(n, CheckpointMisplaced, "a directory of a run in what should be a cluster")
-	case u.Kind == ClusterUnit && name == "blob":
-		b.spread(n, inside, unit, noUnit)
-		return
-	case u.Kind != RunUnit:
+	case name == MarkerName || impossible(name):
+	case unit == cluster && isState(name):
+		b.misfitAt(i, n, CheckpointMisplaced, "a directory of a run in what should be a cluster")
+	case unit != runClass:
 	case isCheckpoint(name):
-		if number, ok := checkpointNumber(name); ok {
-			b.checkpoint(n, unit, number)
+		if _, ok := checkpointNumber(name); ok {
+			b.spread(n, inside)
+			b.setClass(n, checkpoint)
 			return
 		}
-		odd = OddCheckpointName
 	case name == "shared":
-		b.area(n, &u.Shared, shared, unit)
-		return
+		c = shared
 	case name == "taskowned":
-		b.area(n, &u.Taskowned, taskowned, unit)
-		return
+		c = taskowned
 	case name == "dstl":
-		u.Changelog = &Area{}
-		b.area(n, u.Changelog, changelog, unit)
-		return
+		c = changelog
 	}
-	b.unknownIn(unit, Misfit{Reason: odd, Path: b.path(n), INodeID: b.id(n)})
-	b.spread(n, inside, unit, noUnit)
+	b.spread(n, c)
 }
 
-func (b *builder) checkpoint(n uint32, unit int32, number int64) {
-	d := b.nodes[n].dir
-	c := b.checkpointRoom.next()
-	*c = Checkpoint{N: number, Dir: d, INodeID: b.t.ID(d), MTimeMs: b.t.MTimeMs(d), Totals: b.t.Summary(d).Live()}
-	c.Times.OldestMs = c.MTimeMs
-	u := b.units[unit]
-	u.Checkpoints = append(u.Checkpoints, c)
-	b.checkpoints = append(b.checkpoints, c)
-	k := int32(len(b.checkpoints) - 1)
-	for _, s := range b.children(n) {
-		if b.name(s) != MarkerName { // Flink makes only files there
-			b.unknownIn(unit, Misfit{Reason: UnknownDirectory, Path: b.path(s), INodeID: b.id(s)})
-		}
+// oddInUnit says why a directory right below a unit's, of class inside, should not be
+// there; empty if it may.
+func oddInUnit(unit class, name string) Reason {
+	switch {
+	case name == MarkerName:
+		return ""
+	case impossible(name):
+		return ImpossibleName
+	case unit == cluster && name == "blob":
+		return ""
+	case unit == runClass && isCheckpoint(name):
+		return OddCheckpointName
 	}
-	b.spread(n, inside, unit, k)
-	b.nodes[n].class = checkpoint
+	return UnknownDirectory
 }
 
-// area fills the value of shared, taskowned or dstl.
-func (b *builder) area(n uint32, a *Area, c class, unit int32) {
-	d := b.nodes[n].dir
-	*a = Area{Dir: d, INodeID: b.t.ID(d), Totals: b.t.Summary(d).Live()}
-	for _, s := range b.children(n) {
-		switch name := b.name(s); {
-		case name == MarkerName:
-		case isMerged(name) && c != changelog:
-			a.Merged++
-		case isForSt(name) && c == shared:
-			a.ForSt++
-		default:
-			b.unknownIn(unit, Misfit{Reason: UnknownDirectory, Path: b.path(s), INodeID: b.id(s)})
-		}
-	}
-	b.spread(n, c, unit, noUnit)
-}
-
-// spread gives a directory and all below it to a unit, but what belongs to
-// another root.
-func (b *builder) spread(n uint32, c class, unit, checkpoint int32) {
-	todo := []uint32{n}
-	root := b.nodes[n].root
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if b.nodes[i].root != root {
-			continue
-		}
-		b.nodes[i].class, b.nodes[i].unit, b.nodes[i].checkpoint = c, unit, checkpoint
-		for _, c := range b.children(i) {
-			if string(b.t.Name(b.nodes[c].dir)) == MarkerName {
-				b.facts[i].bits |= markerBit
-			}
-			todo = append(todo, c)
-		}
-	}
-}
-
-// childOf looks at a directory of layout children. State of Flink anywhere says
+// child looks at a directory of layout children. State of Flink anywhere says
 // that the layout is another one.
-func (b *builder) childOf(r *Root, n uint32, name string) {
-	if r.Declared.matches(name) {
-		b.spread(n, child, b.addUnit(r.Jobs[0], n, ChildUnit), noUnit)
-	} else {
-		b.spread(n, otherChild, noUnit, noUnit)
-	}
-	todo := []uint32{n}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		if todo = todo[:len(todo)-1]; b.nodes[i].root != b.nodes[n].root {
-			continue
-		}
-		todo = append(todo, b.children(i)...)
-		if name := b.name(i); ofFlink(name) || name == "dstl" {
-			b.misfitAt(i, FlinkState, "a directory of Flink")
+func (b *classifier) child(i, n uint32, c class) {
+	b.spread(n, c)
+	for d := n; d < n+b.size[n]; d++ {
+		if name := b.t.Name(b.dirs[d]); ofFlink(name) || string(name) == "dstl" {
+			b.misfitAt(i, d, FlinkState, "a directory of Flink")
 		}
 	}
+}
+
+// bareRuns looks at runs without state. An empty one stops no root, nor does one that
+// has only its changelog, if others have state: a run that is too large for one move
+// goes in parts, and this is what stays. Markers are ours, and say nothing about the
+// layout. data has the nodes that hold files.
+func (b *classifier) bareRuns(data nodeSet) {
+	for _, n := range b.bare {
+		i := b.rootOf(n)
+		switch {
+		case data.has(n):
+			b.misfitAt(i, n, RunWithoutState, noState)
+		case !b.stateful[i] && b.hasChangelog(n):
+			b.misfitAt(i, n, RunWithoutState, onlyChangelog)
+		}
+	}
+	b.bare = nil
+}
+
+func (x *index) hasChangelog(n uint32) bool {
+	for c := range x.own(n) {
+		if x.class(c) == changelog {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,9 @@
 package flink
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 
 	"fsweep/analyze/namespace"
 )
@@ -85,11 +87,12 @@ const (
 	SavepointUnit
 	ClusterUnit
 	ChildUnit
+	NoUnit // none
 )
 
 // String gives run, savepoint, ha-cluster or child.
 func (k UnitKind) String() string {
-	return [...]string{"run", "savepoint", "ha-cluster", "child"}[min(k, ChildUnit)]
+	return [...]string{"run", "savepoint", "ha-cluster", "child", "none"}[min(k, NoUnit)]
 }
 
 // Unit is what is kept or moved as a whole, always a directory. What else the image
@@ -133,6 +136,9 @@ type Unit struct {
 
 	Unknown    []Misfit
 	NumUnknown int64
+
+	// Sum is that of all files and symlinks in it, if [Options.Sum] was set.
+	Sum Sum
 }
 
 // Totals are sums over a subtree.
@@ -153,6 +159,8 @@ type Checkpoint struct {
 	Dir                  namespace.Dir
 	Flags                Flags
 	Marked, MarkedInside bool
+
+	Sum Sum // see Unit
 }
 
 // Complete tells whether the checkpoint can be complete: it has a `_metadata`
@@ -181,6 +189,8 @@ type File struct {
 	Length  int64 // bytes
 	MTimeMs int64
 	Open    bool // under construction
+	// Extra is what [Options.Extra] gave, of an unfinished `_metadata`.
+	Extra []byte
 }
 
 func (f *File) complete() bool { return f != nil && f.Length > 0 && !f.Open }
@@ -192,6 +202,7 @@ type Area struct {
 	Merged, ForSt uint32
 	INodeID       uint64
 	Totals        Totals
+	Sum           Sum // see Unit
 }
 
 // Exists tells whether the directory is there.
@@ -280,10 +291,8 @@ type Guard struct {
 
 // AppendPath appends the path of a guard. Of one that no client can name it is that
 // of the inode; see [namespace.Tree.AppendPath].
-func (d *Discovery) AppendPath(dst []byte, g *Guard) []byte { return d.index.guardPath(dst, g) }
-
-func (x *index) guardPath(dst []byte, g *Guard) []byte {
-	return x.t.FilePath(dst, namespace.OpenFile{Parent: g.Parent, Name: []byte(g.Name), ID: g.INodeID})
+func (d *Discovery) AppendPath(dst []byte, g *Guard) []byte {
+	return d.index.t.FilePath(dst, namespace.OpenFile{Parent: g.Parent, Name: []byte(g.Name), ID: g.INodeID})
 }
 
 // Where tells where a directory is: in which root, and if in a unit and a
@@ -291,32 +300,43 @@ func (x *index) guardPath(dst []byte, g *Guard) []byte {
 // roots is in the inner one.
 func (d *Discovery) Where(dir namespace.Dir) (*Root, *Unit, *Checkpoint) {
 	x := d.index
-	i := x.at(dir)
-	if i == noNode {
+	n := x.at(dir)
+	if n == noNode {
 		return nil, nil, nil
 	}
-	n := &x.nodes[i]
-	var u *Unit
+	r := x.roots[x.rootOf(n)]
+	if !x.class(n).ofUnit() {
+		return r, nil, nil
+	}
 	var c *Checkpoint
-	if n.unit >= 0 {
-		u = x.units[n.unit]
+	for ; ; dir = x.t.Parent(dir) {
+		if c == nil {
+			c = x.checkpoints[dir]
+		}
+		n = x.at(dir)
+		if i, ok := slices.BinarySearchFunc(x.units, n, func(u *Unit, n uint32) int { return cmp.Compare(x.at(u.Dir), n) }); ok {
+			return r, x.units[i], c
+		}
+		if n == noNode || x.class(n) == rootClass {
+			return r, nil, nil
+		}
 	}
-	if n.checkpoint >= 0 {
-		c = x.checkpoints[n.checkpoint]
-	}
-	return x.roots[n.root], u, c
 }
 
 // Subdirectories gives the directories in one that is a root or below one, by
 // name.
 func (d *Discovery) Subdirectories(dir namespace.Dir) iter.Seq[namespace.Dir] {
+	return d.index.subdirectories(dir)
+}
+
+func (x *index) subdirectories(dir namespace.Dir) iter.Seq[namespace.Dir] {
 	return func(yield func(namespace.Dir) bool) {
-		i := d.index.at(dir)
-		if i == noNode {
+		n := x.at(dir)
+		if n == noNode {
 			return
 		}
-		for _, c := range d.index.children(i) {
-			if !yield(d.index.nodes[c].dir) {
+		for c := range x.children(n) {
+			if !yield(x.dirs[c]) {
 				return
 			}
 		}

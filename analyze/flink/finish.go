@@ -1,239 +1,202 @@
 package flink
 
 import (
-	"bytes"
-	"cmp"
+	"context"
+	"iter"
 	"slices"
 
+	"fsweep/analyze/internal/extsort"
 	"fsweep/analyze/namespace"
 )
 
-// finish turns what the passes saw into the result.
-func (b *builder) finish(s *scan) {
-	b.guards(s)
-	b.unfinished(s)
-	b.strays(s)
-	b.bareRuns()
-	b.openFiles()
-	b.markFlags()
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.unit != noUnit {
-			b.addTimes(n, &b.facts[i])
-			b.addMarks(n, &b.facts[i])
+// finish turns what the pass saw into what is known of roots as a whole.
+func (s *Survey) finish(b *classifier) {
+	s.strays(b)
+	var data nodeSet
+	for i := range s.scan.workers {
+		w := &s.scan.workers[i].V
+		data = append(data, w.data...)
+		for r := range w.misfits {
+			b.misfits[r].merge(&w.misfits[r], MaxListed, compareMisfits)
 		}
+		w.misfits, w.data, w.path = nil, nil, nil
 	}
-	for i, u := range b.units {
-		b.finishUnit(int32(i), u)
+	slices.Sort(data)
+	b.bareRuns(data)
+	s.openFiles(b)
+	s.findFlags()
+	for i, r := range s.Roots {
+		if r.Dir == namespace.NoDir && r.INodeID == 0 {
+			b.misfit(uint32(i), Misfit{Reason: MissingRoot, Path: r.Path, INodeID: 0, Detail: "the root does not exist"})
+		}
+		r.Misfits, r.NumMisfits = done(&b.misfits[i], MaxListed)
+		r.Flags = s.flags(r.Dir)
+		if n := s.index.at(r.Dir); n != noNode {
+			bits := s.scan.rootBits(n)
+			r.Marked = bits&(markerBit|markedBit) != 0
+		}
+		s.stores(i, r)
 	}
-	for i, r := range b.roots {
-		b.finishRoot(uint32(i), r)
-	}
-	b.facts = nil
 }
 
-// guards sorts them, and gives those in units to these.
-func (b *builder) guards(s *scan) {
-	all := b.sorted(s)
-	for i := range all {
-		if n := b.at(all[i].Parent); n != noNode {
-			b.guardBelow(&all[i], n)
-		}
+// rootBits gives the bits of facts of a node that is a root.
+func (s *scan) rootBits(n uint32) (bits uint8) {
+	if s.x.bits[n]&markerDir != 0 {
+		bits = markerBit
 	}
-	b.out.Guards = all
-}
-
-// sorted gives the guards by path.
-func (b *builder) sorted(s *scan) []Guard {
-	type one struct {
-		path []byte
-		g    *Guard
-	}
-	var found blocks[one]
-	var arena []byte
-	n := 0
 	for i := range s.workers {
-		for _, list := range s.workers[i].V.guards {
-			for k := range list {
-				if len(arena) > cap(arena)-maxUsualPath {
-					arena = make([]byte, 0, 64<<10)
-				}
-				at := len(arena)
-				arena = b.guardPath(arena, &list[k])
-				found.add(one{arena[at:], &list[k]})
-				n++
-			}
-		}
-		s.workers[i].V.guards = nil
+		bits |= s.workers[i].V.rootBits[n]
 	}
-	order := slices.Concat(found...)
-	slices.SortFunc(order, func(x, y one) int {
-		return cmp.Or(bytes.Compare(x.path, y.path), cmp.Compare(x.g.INodeID, y.g.INodeID))
-	})
-	all := make([]Guard, n)
-	for i := range order {
-		all[i] = *order[i].g
-	}
-	return all
+	return bits
 }
 
-// maxUsualPath is room for a path; a longer one, which no client can make, only
-// takes a copy.
-const maxUsualPath = 8 << 10
-
-// guardBelow sorts in a guard below a root.
-func (b *builder) guardBelow(g *Guard, i uint32) {
-	n := &b.nodes[i]
-	metadata := g.Kind == MetadataGuard
-	switch n.class {
-	case child, otherChild:
-		b.misfit(n.root, Misfit{Reason: FlinkState, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a file of Flink"})
-	case rootClass: // of all other layouts, it is a file among jobs
-		if b.roots[n.root].Declared.Layout == Children && !b.ignored[n.root][g.Name] {
-			b.misfit(n.root, Misfit{Reason: FlinkState, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a file of Flink"})
-		}
-	case jobClass:
-		if metadata {
-			b.misfit(n.root, Misfit{Reason: MetadataMisplaced, Path: b.guardPath(nil, g), INodeID: g.INodeID, Detail: "a directory of a run or a savepoint: the root may be declared one level too deep"})
-		}
-	case outside:
-	default:
-		if metadata {
-			b.metadata(g, n)
-		} else if n.class == cluster {
-			b.units[n.unit].Pointers++
-		}
-	}
-}
-
-// metadata gives a `_metadata` to the checkpoint or savepoint that it is of.
-func (b *builder) metadata(g *Guard, n *node) {
-	u := b.units[n.unit]
-	f := b.fileRoom.next()
-	*f = File{metadataName, g.INodeID, g.Length, g.MTimeMs, g.Open}
-	switch {
-	case n.class == savepoint && u.Metadata == nil:
-		u.Metadata = f
-	case n.class == checkpoint && b.checkpoints[n.checkpoint].Metadata == nil:
-		c := b.checkpoints[n.checkpoint]
-		c.Metadata = f
-		c.Times.addMetadata(f)
-	default:
-		b.unknownIn(n.unit, Misfit{Reason: StrayMetadata, Path: b.guardPath(nil, g), INodeID: g.INodeID})
+// stores finds the directories with results of what ended.
+func (s *Survey) stores(i int, r *Root) {
+	if r.Declared.Layout != HAStorage || s.index.start[i] == s.index.start[i+1] {
 		return
 	}
-	u.Times.addMetadata(f)
-	u.NewestFile.later(f.MTimeMs, MetadataPlace)
-}
-
-func (b *builder) unfinished(s *scan) {
-	var all []unfinished
-	for i := range s.workers {
-		all = append(all, s.workers[i].V.unfinished...)
-	}
-	slices.SortFunc(all, func(x, y unfinished) int {
-		return cmp.Or(cmp.Compare(x.file.Name, y.file.Name), cmp.Compare(x.file.INodeID, y.file.INodeID))
-	})
-	for _, f := range all {
-		if n := &b.nodes[f.node]; n.class == checkpoint {
-			c := b.checkpoints[n.checkpoint]
-			c.InProgress = append(c.InProgress, f.file)
-		} else {
-			b.units[n.unit].InProgress = append(b.units[n.unit].InProgress, f.file)
+	n := s.index.start[i]
+	for c := range s.index.children(n) {
+		if s.index.class(c) == storeClass {
+			r.Stores = append(r.Stores, s.index.dirs[c])
 		}
 	}
 }
 
-// strays gives files and symlinks where there should be none to their root, job
-// or unit.
-func (b *builder) strays(s *scan) {
+// strays gives files and symlinks right in a root, and roots that are files, to the root.
+func (s *Survey) strays(b *classifier) {
 	all := map[uint32]*shortest[stray]{}
-	for i := range s.workers {
-		w := &s.workers[i].V
+	for i := range s.scan.workers {
+		w := &s.scan.workers[i].V
 		for j, r := range w.fileRoots {
-			r.INodeID = w.files[j].INodeID
-			b.misfit(uint32(slices.Index(b.roots, r)), w.files[j])
+			if id := &s.Roots[r].INodeID; *id == 0 || w.files[j].INodeID < *id {
+				*id = w.files[j].INodeID
+			}
+			b.misfit(uint32(r), w.files[j])
 		}
 		for n, l := range w.strays {
 			if all[n] == nil {
 				all[n] = l
 			} else {
-				all[n].merge(l, w.limit(&b.nodes[n]), compareStrays)
+				all[n].merge(l, MaxListed, compareStrays)
 			}
 		}
+		w.strays = nil
 	}
-	for i, l := range all {
-		n := &b.nodes[i]
-		limit := s.workers[0].V.limit(n)
-		l.cut(limit, compareStrays)
-		more := l.n - int64(len(l.list)) // counted, not listed
-		for _, f := range l.list {
-			b.stray(i, n, f)
+	for n, l := range all {
+		l.cut(MaxListed, compareStrays)
+		i := s.index.rootOf(n)
+		for k := range l.list {
+			f := &l.list[k]
+			m := Misfit{Reason: f.reason, Path: s.index.strayPath(n, f), INodeID: f.id, Detail: "only directories are expected here"}
+			if m.Reason == FlinkState {
+				m.Detail = ofFlinkFile
+			}
+			b.misfit(i, m)
 		}
-		switch n.class {
-		case rootClass, child, otherChild:
-			b.misfits[n.root].n += more
-		case jobClass:
-			b.jobUnknown[b.jobNode[i]].n += more
-		default:
-			b.unknown[n.unit].n += more
-		}
+		b.misfits[i].n += l.n - int64(len(l.list)) // counted, not listed
 	}
 }
 
-// bareRuns looks at runs without state. An empty one stops no root, nor does one that
-// has only its changelog, if others have state: a run that is too large for one move
-// goes in parts, and this is what stays. Markers are ours, and say nothing about the
-// layout.
-func (b *builder) bareRuns() {
-	for _, i := range b.bare {
-		n := &b.nodes[i]
-		switch u := b.units[n.unit]; {
-		case b.facts[i].data > 0:
-			b.misfitAt(i, RunWithoutState, noState)
-		case u.Changelog.Exists() && !b.stateful[n.root]:
-			b.misfitAt(i, RunWithoutState, onlyChangelog)
-		}
-	}
-	b.bare = nil
-}
-
-func (b *builder) stray(i uint32, n *node, f stray) {
-	path := append(b.path(i), '/')
-	if impossible(f.name) {
-		path = b.t.FilePath(nil, namespace.OpenFile{Parent: n.dir, Name: []byte(f.name), ID: f.id})
-	} else {
-		path = append(path, f.name...)
-	}
-	m := Misfit{Reason: f.reason, Path: path, INodeID: f.id}
-	switch n.class {
-	case rootClass:
-		if m.Detail = "only directories are expected here"; m.Reason == FlinkState {
-			m.Detail = "a file of Flink"
-		}
-		b.misfit(n.root, m)
-	case child, otherChild:
-		m.Detail = "a file of Flink"
-		b.misfit(n.root, m)
-	case jobClass:
-		b.unknownInJob(b.jobNode[i], m)
-	default:
-		b.unknownIn(n.unit, m)
-	}
-}
-
-func (b *builder) openFiles() {
-	for _, f := range b.t.OpenFiles() {
-		i := b.at(f.Parent)
-		if i == noNode || b.nodes[i].unit == noUnit {
+func (s *Survey) openFiles(b *classifier) {
+	for _, f := range s.index.t.OpenFiles() {
+		n := s.index.at(f.Parent)
+		if n == noNode || !s.index.class(n).ofUnit() {
 			continue
 		}
-		n := &b.nodes[i]
-		b.units[n.unit].OpenFiles++
-		if n.checkpoint != noUnit {
-			b.checkpoints[n.checkpoint].OpenFiles++
+		s.open.add(n)
+		if s.index.class(n) == child {
+			b.misfit(s.index.rootOf(n), Misfit{Reason: OpenFileInChild, Path: s.index.t.FilePath(nil, f), INodeID: f.ID, Detail: "somebody is writing"})
 		}
-		if n.class == child {
-			b.misfit(n.root, Misfit{Reason: OpenFileInChild, Path: b.t.FilePath(nil, f), INodeID: f.ID, Detail: "somebody is writing"})
+	}
+	slices.Sort(s.open)
+}
+
+// GuardReader goes over the guards of the image, by path, on one goroutine.
+type GuardReader struct {
+	t *namespace.Tree
+	r *extsort.Reader
+	g Guard
+}
+
+// Guards begins to read the guards, from the first one on.
+func (s *Survey) Guards() (*GuardReader, error) {
+	r, err := s.scan.guards.Read()
+	return &GuardReader{t: s.index.t, r: r}, err
+}
+
+// Next gives the next guard and its path, which is that of [Discovery.AppendPath]; ok is false
+// at the end. Both are valid until the next call.
+func (r *GuardReader) Next() (g *Guard, path []byte, ok bool, err error) {
+	path, rest, ok, err := r.r.Next()
+	if ok {
+		unpackGuard(r.t, rest, &r.g)
+	}
+	return &r.g, path, ok, err
+}
+
+// EachGuard calls fn for all guards. Both of its arguments are valid until fn returns; an
+// error of it ends that.
+func (s *Survey) EachGuard(ctx context.Context, fn func(g *Guard, path []byte) error) error {
+	r, err := s.Guards()
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		g, path, ok, err := r.Next()
+		if err == nil && n%1024 == 0 {
+			err = ctx.Err()
+		}
+		if err != nil || !ok {
+			return err
+		}
+		if err := fn(g, path); err != nil {
+			return err
 		}
 	}
 }
+
+// ForgetUnits gives up what [Survey.Each] needs.
+func (s *Survey) ForgetUnits() { s.scan.facts.Close() }
+
+// Below tells whether a directory is a root or below one.
+func (s *Survey) Below(d namespace.Dir) bool { return s.index.at(d) != noNode }
+
+// Subdirectories gives the directories in one that is a root or below one, by name.
+func (s *Survey) Subdirectories(d namespace.Dir) iter.Seq[namespace.Dir] {
+	return s.index.subdirectories(d)
+}
+
+// Kind tells what a directory below a root is: that of a job, excluded ones too, or of a unit,
+// of which the kind is. It is NoUnit if it is neither.
+func (s *Survey) Kind(d namespace.Dir) (job bool, unit UnitKind) {
+	x := s.index
+	n := x.at(d)
+	if n == noNode {
+		return false, NoUnit
+	}
+	switch c := x.class(n); c {
+	case jobClass, excludedClass:
+		return true, NoUnit
+	case runClass, savepoint, cluster:
+		return false, unitKind(c)
+	case child:
+		if p := x.at(x.t.Parent(d)); p != noNode && x.class(p) == rootClass {
+			return false, ChildUnit
+		}
+	case rootClass: // in another one
+		up := x.at(x.t.Parent(d))
+		if up == noNode || x.class(up) != rootClass {
+			return false, NoUnit
+		}
+		i := x.rootOf(up)
+		name := x.name(n)
+		c, reason, _ := x.roots[i].Declared.level(name)
+		return reason == "" && (c == excludedClass || c == jobClass) && !s.scan.ignore[i][name], NoUnit
+	default:
+	}
+	return false, NoUnit
+}
+
+// IsGuard tells by name whether a file is a guard.
+func IsGuard(name []byte) bool { return looksLikeGuard(name) && guardKind(name) != NoGuard }

@@ -134,11 +134,11 @@ func (k GuardKind) String() string {
 }
 
 // guardKind tells by name which guard a file is.
-func guardKind(name string) GuardKind {
-	if name == metadataName {
+func guardKind[S string | []byte](name S) GuardKind {
+	if string(name) == metadataName {
 		return MetadataGuard
 	}
-	return pointerKind(name)
+	return pointerKind(string(name))
 }
 
 func pointerKind(name string) GuardKind {

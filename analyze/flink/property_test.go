@@ -112,7 +112,7 @@ func TestEqualsNaive(t *testing.T) {
 	if testing.Short() {
 		rounds = 150
 	}
-	total := map[string]int{}
+	total, dirOfTest := map[string]int{}, t.TempDir()
 	for round := range rounds {
 		layout := Layout(1 + round%5)
 		it := imagetest.NewTree()
@@ -135,7 +135,11 @@ func TestEqualsNaive(t *testing.T) {
 		tree := loadImage(t, image, fsimage.WithBuffer(64<<r.IntN(6)))
 		var first *Discovery
 		for _, workers := range []int{1, 2, 5} {
-			got, err := Discover(t.Context(), tree, []Declaration{d}, Options{Workers: workers})
+			o := Options{Workers: workers}
+			if workers > 1 {
+				o.SortLimit, o.TempDir = 1, dirOfTest // everything goes to disk
+			}
+			got, err := Discover(t.Context(), tree, []Declaration{d}, o)
 			if err != nil {
 				t.Fatal(err)
 			}

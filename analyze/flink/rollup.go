@@ -7,29 +7,81 @@ import (
 	"fsweep/analyze/namespace"
 )
 
-// addTimes adds the times of a directory and of the files right in it to its
-// unit and checkpoint.
-func (b *builder) addTimes(n *node, f *facts) {
-	u, ms := b.units[n.unit], b.t.MTimeMs(n.dir)
+// add adds what a directory is and what the pass found in it to the unit and, if it is in
+// one, to a checkpoint; and what lies in it to the sum of the part that holds it.
+func (b *unitBuilder) add(n uint32, c *Checkpoint, sum *Sum) error {
+	if err := b.r.read(n, &b.f); err != nil {
+		return err
+	}
+	if b.index.bits[n]&markerDir != 0 {
+		b.f.bits |= markerBit
+	}
+	b.addTimes(n, c)
+	b.addMarks(n, c)
+	b.u.Sum.Add(&b.f.sum)
+	if sum != nil {
+		sum.Add(&b.f.sum)
+	}
+	b.u.Pointers += int64(b.f.pointers)
+	b.addStrays(&b.unknown, n)
+	b.addMetadata(n, c)
+	if len(b.f.unfinished) > 0 {
+		b.addUnfinished(c)
+	}
+	return nil
+}
+
+// addMetadata gives a `_metadata` to the checkpoint or savepoint that it is of.
+func (b *unitBuilder) addMetadata(n uint32, c *Checkpoint) {
+	u, class := b.u, b.index.class(n)
+	for i := range b.f.metadata {
+		f := b.f.metadata[i]
+		switch {
+		case class == savepoint && u.Metadata == nil:
+			u.Metadata = &f
+		case class == checkpoint && c.Metadata == nil:
+			c.Metadata = &f
+			c.Times.addMetadata(&f)
+		default:
+			b.unknown.add(Misfit{Reason: StrayMetadata, Path: b.index.strayPath(n, &stray{name: metadataName, id: f.INodeID}), INodeID: f.INodeID}, maxUnknownListed, compareMisfits)
+			continue
+		}
+		u.Times.addMetadata(&f)
+		u.NewestFile.later(f.MTimeMs, MetadataPlace)
+	}
+}
+
+func (b *unitBuilder) addUnfinished(c *Checkpoint) {
+	slices.SortFunc(b.f.unfinished, func(x, y File) int {
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.INodeID, y.INodeID))
+	})
+	to := &b.u.InProgress
+	if c != nil {
+		to = &c.InProgress
+	}
+	*to = append(*to, b.f.unfinished...)
+}
+
+// addTimes adds the times of a directory and of the files right in it.
+func (b *unitBuilder) addTimes(n uint32, c *Checkpoint) {
+	u, f, ms := b.u, &b.f.facts, b.index.t.MTimeMs(b.index.dirs[n])
 	place := DirectoryPlace
-	if n.dir == u.Dir {
+	if n == b.node {
 		place = UnitPlace
 	}
 	u.Times.add(ms, place, f)
-	place = n.class.place()
-	if n.checkpoint != noUnit {
+	place = b.index.class(n).place()
+	if c != nil {
 		place = CheckpointPlace
 	}
 	u.Times.addFiles(place, f)
 	if f.bits&timesBit != 0 {
 		u.NewestFile.later(f.newest, place)
 	}
-	if n.checkpoint == noUnit {
-		return
+	if c != nil {
+		c.Times.add(ms, DirectoryPlace, f)
+		c.Times.addFiles(CheckpointPlace, f)
 	}
-	c := b.checkpoints[n.checkpoint]
-	c.Times.add(ms, DirectoryPlace, f)
-	c.Times.addFiles(CheckpointPlace, f)
 }
 
 // add adds the time of a directory.
@@ -66,108 +118,71 @@ func (t *Times) addMetadata(f *File) {
 	}
 }
 
-// addMarks adds what forbids to touch a directory, and whether it is empty, to
-// its unit and checkpoint.
-func (b *builder) addMarks(n *node, in *facts) {
-	u, f := b.units[n.unit], in.bits
-	u.Skeleton = u.Skeleton && in.data == 0
+// addMarks adds what forbids to touch a directory, and whether it is empty.
+func (b *unitBuilder) addMarks(n uint32, c *Checkpoint) {
+	u, f := b.u, b.f.bits
+	u.Skeleton = u.Skeleton && b.f.data == 0
 	here, file := f&(markerBit|markedBit) != 0, f&markedFileBit != 0
-	if n.dir == u.Dir {
+	if n == b.node {
 		u.Marked, u.MarkedInside = here, u.MarkedInside || file
 	} else {
 		u.MarkedInside = u.MarkedInside || here || file
 	}
-	if n.checkpoint == noUnit {
+	if c == nil {
 		return
 	}
-	c := b.checkpoints[n.checkpoint]
-	if n.dir == c.Dir {
+	if b.index.dirs[n] == c.Dir {
 		c.Marked, c.MarkedInside = here, c.MarkedInside || file
 	} else {
 		c.MarkedInside = c.MarkedInside || here || file
 	}
 }
 
-// markFlags sets the bits of nodes. Few directories have any.
-func (b *builder) markFlags() {
-	set := func(i uint32, bit uint8) {
-		if i == noNode {
-			return
-		}
-		b.nodes[i].bits |= bit
-		for i = b.nodes[i].parent; i != noNode; i = b.nodes[i].parent {
-			b.nodes[i].bits |= bit << insideShift
+// flagged are the nodes that have what [Flags] tells. Few directories have any of it.
+type flagged struct {
+	quota, snapshottable, snapshots, zones nodeSet
+	snapshotted                            map[namespace.Dir]bool // anywhere in the image
+}
+
+func (s *Survey) findFlags() {
+	x, t := s.index, s.index.t
+	s.flagged.snapshotted = map[namespace.Dir]bool{}
+	for _, d := range t.QuotaDirs() {
+		s.flagged.quota.add(x.at(d))
+	}
+	for _, d := range t.Snapshottable() {
+		s.flagged.snapshottable.add(x.at(d.Dir))
+		if len(d.Snapshots) > 0 {
+			s.flagged.snapshots.add(x.at(d.Dir))
+			s.flagged.snapshotted[d.Dir] = true
 		}
 	}
-	for _, d := range b.t.QuotaDirs() {
-		set(b.at(d), quotaBit)
+	for i := range s.scan.workers {
+		s.flagged.zones = append(s.flagged.zones, s.scan.workers[i].V.zones...)
 	}
-	for _, s := range b.t.Snapshottable() {
-		set(b.at(s.Dir), snapshottableBit)
-		if len(s.Snapshots) > 0 {
-			set(b.at(s.Dir), snapshotsBit)
-			b.snapshots[s.Dir] = true
-		}
-	}
-	for i := range b.nodes {
-		if b.facts[i].bits&zoneBit != 0 {
-			set(uint32(i), encryptionZoneBit)
-		}
+	for _, set := range []nodeSet{s.flagged.quota, s.flagged.snapshottable, s.flagged.snapshots, s.flagged.zones} {
+		slices.Sort(set)
 	}
 }
 
 // flags gives those of a directory below a root, or of a root.
-func (b *builder) flags(d namespace.Dir) Flags {
-	i := b.at(d)
-	if i == noNode {
+func (s *Survey) flags(d namespace.Dir) Flags {
+	x, has := s.index, &s.flagged
+	n := x.at(d)
+	if n == noNode {
 		return Flags{}
 	}
-	bits := b.nodes[i].bits
 	f := Flags{
-		Quota: bits&quotaBit != 0, QuotaInside: bits>>insideShift&quotaBit != 0,
-		Snapshottable: bits&snapshottableBit != 0, SnapshottableInside: bits>>insideShift&snapshottableBit != 0,
-		SnapshotsInside: (bits|bits>>insideShift)&snapshotsBit != 0,
-		EncryptionZone:  bits&encryptionZoneBit != 0, EncryptionZoneInside: bits>>insideShift&encryptionZoneBit != 0,
-		Encrypted: b.t.Encrypted(d),
+		Quota: has.quota.has(n), QuotaInside: x.below(has.quota, n),
+		Snapshottable: has.snapshottable.has(n), SnapshottableInside: x.below(has.snapshottable, n),
+		SnapshotsInside: has.snapshots.has(n) || x.below(has.snapshots, n),
+		EncryptionZone:  has.zones.has(n), EncryptionZoneInside: x.below(has.zones, n),
+		Encrypted: x.t.Encrypted(d),
 	}
-	if len(b.snapshots) > 0 {
-		for d = b.t.Parent(d); d != namespace.NoDir && !f.SnapshotsAbove; d = b.t.Parent(d) {
-			f.SnapshotsAbove = b.snapshots[d]
+	if len(has.snapshotted) > 0 {
+		for d = x.t.Parent(d); d != namespace.NoDir && !f.SnapshotsAbove; d = x.t.Parent(d) {
+			f.SnapshotsAbove = has.snapshotted[d]
 		}
 	}
 	return f
-}
-
-func (b *builder) finishUnit(i int32, u *Unit) {
-	u.Flags = b.flags(u.Dir)
-	for _, c := range u.Checkpoints {
-		c.Flags = b.flags(c.Dir)
-	}
-	slices.SortFunc(u.Checkpoints, func(x, y *Checkpoint) int { return cmp.Compare(x.N, y.N) })
-	if j := b.jobOf[i]; j.Grouped() && b.unknown[i].n > 0 {
-		l := b.unknownOf(j)
-		l.merge(&b.unknown[i], maxUnknownListed, compareMisfits)
-	}
-	u.Unknown, u.NumUnknown = done(&b.unknown[i], maxUnknownListed)
-}
-
-func (b *builder) finishRoot(i uint32, r *Root) {
-	if r.Dir == namespace.NoDir && r.INodeID == 0 {
-		b.misfit(i, Misfit{Reason: MissingRoot, Path: r.Path, INodeID: 0, Detail: "the root does not exist"})
-	}
-	r.Misfits, r.NumMisfits = done(&b.misfits[i], MaxListed)
-	r.Flags = b.flags(r.Dir)
-	marked := func(d namespace.Dir) bool {
-		n := b.at(d)
-		return n != noNode && b.facts[n].bits&(markerBit|markedBit) != 0
-	}
-	r.Marked = marked(r.Dir)
-	for _, j := range r.Jobs {
-		j.Flags = b.flags(j.Dir)
-		if j.Marked = j.Grouped() && marked(j.Dir); !j.Excluded {
-			if l := b.jobUnknown[j]; l != nil {
-				j.Unknown, j.NumUnknown = done(l, maxUnknownListed)
-			}
-		}
-	}
 }

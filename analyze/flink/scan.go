@@ -3,56 +3,14 @@ package flink
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"slices"
 	"strings"
-	"sync"
 
+	"fsweep/analyze/internal/extsort"
 	"fsweep/analyze/namespace"
 	"fsweep/fsimage"
 )
-
-// facts are what the files and symlinks of one directory add up to. All of it is
-// the same in whatever order they come. Markers are in none of the times.
-type facts struct {
-	newest, oldest int64 // mtime; if times
-	atime          int64 // of files that are no guards; 0 if none
-	unknown        int32 // mtimes that are 0 or negative
-	data           int32 // files and symlinks that are no markers
-	bits           uint8
-}
-
-// Bits of facts.
-const (
-	timesBit      = 1 << iota // there is something with a time
-	markerBit                 // there is a marker file
-	markedBit                 // the directory itself has the attribute
-	markedFileBit             // a file in it has the attribute
-	zoneBit                   // the directory is the root of an encryption zone
-)
-
-func (f *facts) add(mtime, atime int64) {
-	if f.bits&timesBit == 0 {
-		f.newest, f.oldest = mtime, mtime
-	}
-	f.newest, f.oldest, f.atime = max(f.newest, mtime), min(f.oldest, mtime), max(f.atime, atime)
-	f.bits |= timesBit
-	f.data++
-	if mtime <= 0 {
-		f.unknown++
-	}
-}
-
-func (f *facts) merge(o *facts) {
-	if o.bits&timesBit != 0 {
-		if f.bits&timesBit == 0 {
-			f.newest, f.oldest = o.newest, o.oldest
-		}
-		f.newest, f.oldest, f.atime = max(f.newest, o.newest), min(f.oldest, o.oldest), max(f.atime, o.atime)
-	}
-	f.bits |= o.bits
-	f.unknown += o.unknown
-	f.data += o.data
-}
 
 // stray is a file or symlink in a directory that should have only directories.
 type stray struct {
@@ -65,42 +23,51 @@ func compareStrays(a, b stray) int {
 	return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.id, b.id), cmp.Compare(a.reason, b.reason))
 }
 
-// unfinished is a `_metadata.inprogress` file.
-type unfinished struct {
-	node uint32
-	file File
-}
-
 // watched is the last part of the path of a root that no directory has: it may
 // be a file.
 type watched struct {
 	name string
-	root *Root
+	root int
 }
+
+// Bytes of records that wait in memory, of all workers.
+const (
+	factMemory  = 4 << 20
+	guardMemory = 4 << 20
+)
 
 // scan is the pass over all inodes.
 type scan struct {
 	x       *index
+	o       *Options
 	ignore  []map[string]bool // of roots
+	bare    nodeSet
 	watch   map[namespace.Dir][]watched
 	holds   map[namespace.Dir]bool // a root is directly in it
-	also    func(namespace.Dir, []byte) bool
-	locks   [64]sync.Mutex // of facts, by node
+	facts   *extsort.Sorter
+	guards  *extsort.Sorter
 	workers []fsimage.Apart[scanWorker]
 }
 
 // scanWorker is what one goroutine finds. The facts of a directory are
 // collected here until another one needs the place: a directory's files lie
-// close together in an image, so that is rare, and no worker has a copy of all.
+// close together in an image, so that is rare.
 type scanWorker struct {
-	s          *scan
-	seen       func(e *namespace.Entry, inRoot bool) error
-	slots      [256]scanSlot
-	guards     blocks[Guard]
-	unfinished []unfinished
-	strays     map[uint32]*shortest[stray]
-	files      []Misfit // roots that are files; see watch
-	fileRoots  []*Root
+	s      *scan
+	slots  [256]scanSlot
+	facts  *extsort.Writer
+	guards *extsort.Writer
+	seen   func(e *namespace.Entry) error
+
+	misfits   []misfits                   // of roots
+	strays    map[uint32]*shortest[stray] // right in roots, by node
+	files     []Misfit                    // roots that are files; see watch
+	fileRoots []int                       // which
+	zones     nodeSet                     // roots of encryption zones
+	data      nodeSet                     // bare runs with files
+	rootBits  map[uint32]uint8            // bits of facts, of nodes that are roots
+
+	path, b []byte
 }
 
 type scanSlot struct {
@@ -108,22 +75,25 @@ type scanSlot struct {
 	f    facts
 }
 
-func newScan(x *index, o Options) *scan {
-	s := &scan{x: x, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{}, workers: make([]fsimage.Apart[scanWorker], o.workers()), also: o.Also}
+func newScan(x *index, o *Options, ignore []map[string]bool, bare nodeSet) *scan {
+	s := &scan{
+		x: x, o: o, ignore: ignore, bare: bare, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{},
+		workers: make([]fsimage.Apart[scanWorker], o.workers()),
+	}
+	s.facts = extsort.New(extsort.Options{Dir: o.TempDir, Writers: len(s.workers), Memory: factMemory, Limit: o.SortLimit})
+	s.guards = extsort.New(extsort.Options{Dir: o.TempDir, Writers: len(s.workers), Memory: guardMemory, Limit: o.SortLimit})
 	for _, r := range x.roots {
-		names := map[string]bool{}
-		for _, name := range r.Declared.Ignore {
-			names[name] = true
-		}
-		s.ignore = append(s.ignore, names)
 		if r.Dir != namespace.NoDir && r.Dir != x.t.Root() {
 			s.holds[x.t.Parent(r.Dir)] = true
 		}
 	}
 	for i := range s.workers {
 		w := &s.workers[i].V
-		if w.s, w.strays = s, map[uint32]*shortest[stray]{}; o.Seen != nil {
-			w.seen = o.Seen(i)
+		w.s, w.facts, w.guards = s, s.facts.Writer(i), s.guards.Writer(i)
+		w.misfits, w.strays = make([]misfits, len(x.roots)), map[uint32]*shortest[stray]{}
+		w.rootBits = map[uint32]uint8{}
+		if o.Seen != nil {
+			w.seen = o.Seen
 		}
 		for j := range w.slots {
 			w.slots[j].node = noNode
@@ -137,13 +107,21 @@ func (s *scan) run(ctx context.Context) error {
 		w := &s.workers[worker].V
 		return b.Each(w.entry)
 	})
+	if err != nil {
+		return err
+	}
 	for i := range s.workers {
 		w := &s.workers[i].V
 		for j := range w.slots {
-			w.evict(&w.slots[j])
+			if err := w.evict(&w.slots[j]); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	if err := s.guards.Finish(); err != nil {
+		return err
+	}
+	return s.facts.Finish()
 }
 
 // wants tells of which inodes more than the name matters: of those below roots, of the
@@ -153,10 +131,10 @@ func (s *scan) wants(parent namespace.Dir, typ fsimage.Type, name []byte) bool {
 	if typ == fsimage.DirectoryType {
 		return i != noNode || s.holds[parent] // of the others no attribute matters
 	}
-	if i != noNode && s.x.nodes[i].class != outside {
+	if i != noNode && s.x.class(i).looked() {
 		return true
 	}
-	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0 || s.also != nil && s.also(parent, name)
+	return looksLikeGuard(name) || len(s.watch) > 0 && len(s.watch[parent]) > 0 || s.o.Also != nil && s.o.Also(parent, name)
 }
 
 // looksLikeGuard is quick: by far most names do not get beyond their first byte.
@@ -167,7 +145,7 @@ func looksLikeGuard(name []byte) bool {
 func (w *scanWorker) entry(e *namespace.Entry) error {
 	if e.INode.Type == fsimage.DirectoryType {
 		if len(e.INode.Directory.XAttrs) > 0 {
-			w.attributes(e)
+			return w.attributes(e)
 		}
 		return nil
 	}
@@ -177,72 +155,135 @@ func (w *scanWorker) entry(e *namespace.Entry) error {
 	if len(w.s.watch) > 0 {
 		w.watch(e)
 	}
+	i, c := w.s.x.at(e.Parent), outside
+	if i != noNode {
+		c = w.s.x.class(i)
+	}
 	kind := NoGuard
-	if e.INode.Type == fsimage.FileType {
-		if name := e.INode.Name; looksLikeGuard(name) {
-			if kind = guardKind(string(name)); kind != NoGuard {
-				w.guard(e, kind)
+	if name := e.INode.Name; e.INode.Type == fsimage.FileType && looksLikeGuard(name) {
+		if kind = guardKind(name); kind != NoGuard {
+			if err := w.guard(e, kind, i, c); err != nil {
+				return err
 			}
 		}
 	}
-	i := w.s.x.at(e.Parent)
-	inRoot := i != noNode && w.s.x.nodes[i].class != outside
-	if inRoot {
-		w.below(e, i, kind)
+	if c.looked() {
+		if err := w.below(e, i, c, kind); err != nil {
+			return err
+		}
 	}
-	if w.seen == nil {
-		return nil
+	if w.s.o.Also != nil && w.s.o.Also(e.Parent, e.INode.Name) {
+		return w.seen(e)
 	}
-	return w.seen(e, inRoot)
+	return nil
 }
 
 // attributes looks at those of a directory below a root.
-func (w *scanWorker) attributes(e *namespace.Entry) {
+func (w *scanWorker) attributes(e *namespace.Entry) error {
 	i := w.s.x.at(e.Dir)
 	if i == noNode {
-		return
+		return nil
 	}
 	for _, name := range e.XAttrs() {
 		switch name {
 		case MarkerXAttr:
-			w.slot(i).bits |= markedBit
+			f, err := w.slot(i)
+			if err != nil {
+				return err
+			}
+			f.bits |= markedBit
 		case zoneXAttr:
-			w.slot(i).bits |= zoneBit
+			w.zones.add(i)
 		}
 	}
+	return nil
 }
 
-// guard takes down a guard.
-func (w *scanWorker) guard(e *namespace.Entry, kind GuardKind) {
-	name := metadataName // nearly all
-	if string(e.INode.Name) != name {
-		name = string(e.INode.Name)
+// guard takes down a guard, and for the directory that it is in what it is there.
+func (w *scanWorker) guard(e *namespace.Entry, kind GuardKind, i uint32, c class) error {
+	w.path = e.AppendPath(w.path[:0])
+	g := Guard{
+		Kind: kind, Open: e.INode.File.UnderConstruction, Parent: e.Parent,
+		INodeID: e.INode.ID, Length: e.Length(), MTimeMs: e.MTimeMs(),
 	}
-	w.guards.add(Guard{
-		Kind: kind, Open: e.INode.File.UnderConstruction, Parent: e.Parent, Name: name,
-		INodeID: e.INode.ID, Length: e.Length(), MTimeMs: e.MTimeMs(), Owner: e.Owner(),
-	})
+	if err := w.guards.Add(w.path, w.packGuard(&g, e)); err != nil {
+		return err
+	}
+	misfit := func(reason Reason, detail string) {
+		w.misfit(i, Misfit{Reason: reason, Path: slices.Clone(w.path), INodeID: g.INodeID, Detail: detail})
+	}
+	switch {
+	case !c.looked():
+	case c == child || c == otherChild:
+		misfit(FlinkState, ofFlinkFile)
+	case c == rootClass: // of all other layouts, it is a file among jobs
+		if r := w.s.x.rootOf(i); w.s.x.roots[r].Declared.Layout == Children && !w.s.ignore[r][string(e.INode.Name)] {
+			misfit(FlinkState, ofFlinkFile)
+		}
+	case c == jobClass:
+		if kind == MetadataGuard {
+			misfit(MetadataMisplaced, "a directory of a run or a savepoint: the root may be declared one level too deep")
+		}
+	case kind == MetadataGuard:
+		k := recordKey(i, metadataRecord)
+		w.b = packFile(w.b[:0], &File{INodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs, Open: g.Open})
+		return w.facts.Add(k[:], w.b)
+	case c == cluster:
+		f, err := w.slot(i)
+		if err != nil {
+			return err
+		}
+		f.pointers++
+	}
+	return nil
 }
 
-// blocks is a list that grows without copying.
-type blocks[T any] [][]T
+const ofFlinkFile = "a file of Flink"
 
-func (l *blocks[T]) add(v T) {
-	last := len(*l) - 1
-	if last < 0 || len((*l)[last]) == cap((*l)[last]) {
-		*l = append(*l, make([]T, 0, 256))
-		last++
+func (w *scanWorker) misfit(node uint32, m Misfit) {
+	w.misfits[w.s.x.rootOf(node)].add(m, MaxListed, compareMisfits)
+}
+
+// packGuard appends a guard but its path. Of several with one path, the one with the
+// lowest id comes first.
+func (w *scanWorker) packGuard(g *Guard, e *namespace.Entry) []byte {
+	b := binary.BigEndian.AppendUint64(w.b[:0], g.INodeID)
+	b = extsort.AppendBool(append(b, byte(g.Kind)), g.Open)
+	b = binary.AppendUvarint(b, uint64(g.Parent))
+	b = extsort.AppendSigned(b, g.Length, g.MTimeMs)
+	b = binary.AppendUvarint(b, uint64(e.Permission()))
+	if g.Kind != MetadataGuard {
+		b = append(b, e.INode.Name...)
 	}
-	(*l)[last] = append((*l)[last], v)
+	w.b = b
+	return b
+}
+
+// unpackGuard is its reverse.
+func unpackGuard(t *namespace.Tree, b []byte, g *Guard) {
+	r := extsort.Unpacker{Rest: b}
+	*g = Guard{Name: metadataName, INodeID: r.Fixed(), Kind: GuardKind(r.Byte()), Open: r.Bool()}
+	g.Parent, g.Length, g.MTimeMs = namespace.Dir(r.Unsigned()), r.Signed(), r.Signed()
+	g.Owner = t.OwnerName(fsimage.Permission(r.Unsigned()))
+	if g.Kind != MetadataGuard {
+		g.Name = string(r.Rest)
+	}
 }
 
 // below adds a file or symlink in a directory below a root.
-func (w *scanWorker) below(e *namespace.Entry, i uint32, kind GuardKind) {
-	f, n := w.slot(i), &w.s.x.nodes[i]
+func (w *scanWorker) below(e *namespace.Entry, i uint32, c class, kind GuardKind) error {
+	f, err := w.slot(i)
+	if err != nil {
+		return err
+	}
+	if w.s.o.Sum != nil && c.ofUnit() {
+		s := w.s.o.Sum(e)
+		f.sum.Add(&Sum{1, s[0], s[1], s[2], s[3]})
+	}
 	name := e.INode.Name
 	if string(name) == MarkerName {
 		f.bits |= markerBit
-		return
+		return nil
 	}
 	atime := int64(0)
 	if e.INode.Type == fsimage.FileType && kind == NoGuard {
@@ -252,40 +293,78 @@ func (w *scanWorker) below(e *namespace.Entry, i uint32, kind GuardKind) {
 	if e.INode.Type == fsimage.FileType && len(e.INode.File.XAttrs) > 0 && slices.Contains(e.XAttrs(), MarkerXAttr) {
 		f.bits |= markedFileBit
 	}
-	if reason := w.reason(e, n, kind); reason != "" {
+	if c == runClass && w.s.bare.has(i) {
+		w.data.add(i)
+	}
+	if reason := w.reason(e, i, c, kind); reason != "" {
+		if err := w.stray(stray{string(name), e.INode.ID, reason}, i, c); err != nil {
+			return err
+		}
+	}
+	if c.hasMetadata() && e.INode.Type == fsimage.FileType && len(name) > 0 && (name[0] == '.' || name[0] == '_') && isInProgress(string(name)) {
+		return w.unfinished(e, i)
+	}
+	return nil
+}
+
+// unfinished takes down a file that was to become a `_metadata`.
+func (w *scanWorker) unfinished(e *namespace.Entry, i uint32) error {
+	k := recordKey(i, unfinishedRecord)
+	b := packFile(w.b[:0], &File{INodeID: e.INode.ID, Length: e.Length(), MTimeMs: e.MTimeMs(), Open: e.INode.File.UnderConstruction})
+	b = extsort.AppendBytes(b, e.INode.Name)
+	var extra []byte
+	if w.s.o.Extra != nil {
+		var err error
+		if extra, err = w.s.o.Extra(e); err != nil {
+			return err
+		}
+	}
+	w.b = extsort.AppendBytes(b, extra)
+	return w.facts.Add(k[:], w.b)
+}
+
+// stray takes down a file where none should be. Those right in a root, or anywhere in
+// layout children, are misfits.
+func (w *scanWorker) stray(f stray, i uint32, c class) error {
+	switch c {
+	case rootClass:
 		l := w.strays[i]
 		if l == nil {
 			l = &shortest[stray]{}
 			w.strays[i] = l
 		}
-		l.add(stray{string(name), e.INode.ID, reason}, w.limit(n), compareStrays)
+		l.add(f, MaxListed, compareStrays)
+	case child, otherChild:
+		w.misfit(i, Misfit{Reason: f.reason, Path: w.s.x.strayPath(i, &f), INodeID: f.id, Detail: ofFlinkFile})
+	default:
+		k := recordKey(i, strayRecord)
+		w.b = extsort.AppendBytes(extsort.AppendBytes(binary.AppendUvarint(w.b[:0], f.id), f.reason), f.name)
+		return w.facts.Add(k[:], w.b)
 	}
-	if n.class.hasMetadata() && e.INode.Type == fsimage.FileType && len(name) > 0 && (name[0] == '.' || name[0] == '_') && isInProgress(string(name)) {
-		w.unfinished = append(w.unfinished, unfinished{i, File{string(name), e.INode.ID, e.Length(), e.MTimeMs(), e.INode.File.UnderConstruction}})
-	}
+	return nil
 }
 
-// limit is how many strays of a directory are kept. Those of a root are misfits.
-func (w *scanWorker) limit(n *node) int {
-	if n.class == rootClass {
-		return MaxListed
+func (x *index) strayPath(i uint32, f *stray) []byte {
+	if impossible(f.name) {
+		return x.t.FilePath(nil, namespace.OpenFile{Parent: x.dirs[i], Name: []byte(f.name), ID: f.id})
 	}
-	return maxUnknown
+	return append(append(x.path(i), '/'), f.name...)
 }
 
 // reason says why a file or symlink is not one that the layout has; empty if it
 // is. A `_metadata` in the wrong place is seen among the guards.
-func (w *scanWorker) reason(e *namespace.Entry, n *node, kind GuardKind) Reason {
+func (w *scanWorker) reason(e *namespace.Entry, i uint32, c class, kind GuardKind) Reason {
 	name := e.INode.Name // not a string: nearly all inodes come here
 	odd := UnknownFile
 	if e.INode.Type == fsimage.SymlinkType {
 		odd = UnknownSymlink
 	}
-	switch n.class {
+	switch c {
 	case rootClass:
-		layout := w.s.x.roots[n.root].Declared.Layout
+		r := w.s.x.rootOf(i)
+		layout := w.s.x.roots[r].Declared.Layout
 		switch {
-		case w.s.ignore[n.root][string(name)]:
+		case w.s.ignore[r][string(name)]:
 			return ""
 		case layout == Children && kind == NoGuard && ofFlink(name):
 			return FlinkState
@@ -309,14 +388,14 @@ func (w *scanWorker) reason(e *namespace.Entry, n *node, kind GuardKind) Reason 
 			return FlinkState
 		}
 		return ""
-	case outside:
+	case outside, excludedClass, storeClass, oddInJob:
 		return ""
 	case checkpoint, savepoint, shared, taskowned, changelog, inside:
 		// Flink makes none, and what is behind it nobody can see.
 		if odd == UnknownSymlink {
 			return odd
 		}
-		if n.class == inside {
+		if c == inside {
 			return ""
 		}
 	}
@@ -332,7 +411,8 @@ func (w *scanWorker) watch(e *namespace.Entry) {
 		if c.name != string(e.INode.Name) {
 			continue
 		}
-		m := Misfit{Reason: RootIsFile, Path: c.root.Path, INodeID: e.INode.ID, Detail: "the root is a file"}
+		r := w.s.x.roots[c.root]
+		m := Misfit{Reason: RootIsFile, Path: r.Path, INodeID: e.INode.ID, Detail: "the root is a file"}
 		if e.INode.Type == fsimage.SymlinkType {
 			m.Reason, m.Detail = RootIsSymlink, "the root is a symbolic link"
 		}
@@ -341,22 +421,26 @@ func (w *scanWorker) watch(e *namespace.Entry) {
 }
 
 // slot finds the facts of a node.
-func (w *scanWorker) slot(i uint32) *facts {
+func (w *scanWorker) slot(i uint32) (*facts, error) {
 	c := &w.slots[i%uint32(len(w.slots))]
 	if c.node != i {
-		w.evict(c)
-		*c = scanSlot{node: i}
+		if err := w.evict(c); err != nil {
+			return nil, err
+		}
+		c.node = i
 	}
-	return &c.f
+	return &c.f, nil
 }
 
-func (w *scanWorker) evict(c *scanSlot) {
+func (w *scanWorker) evict(c *scanSlot) error {
 	if c.node == noNode {
-		return
+		return nil
 	}
-	mu := &w.s.locks[c.node%uint32(len(w.s.locks))]
-	mu.Lock()
-	w.s.x.facts[c.node].merge(&c.f)
-	mu.Unlock()
-	c.node = noNode
+	if w.s.x.class(c.node) == rootClass {
+		w.rootBits[c.node] |= c.f.bits
+	}
+	k := recordKey(c.node, factsRecord)
+	w.b = c.f.pack(w.b[:0])
+	c.node, c.f = noNode, facts{}
+	return w.facts.Add(k[:], w.b)
 }

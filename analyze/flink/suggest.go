@@ -37,15 +37,18 @@ type QuotaShare struct {
 // Suggest looks for trees that look like roots of Flink, by path. Those in trash
 // are left out. t must have been loaded with its sums.
 func Suggest(ctx context.Context, t *namespace.Tree, o Options) ([]Suggestion, error) {
-	d, err := Discover(ctx, t, nil, o)
+	survey, err := Look(ctx, t, nil, o)
 	if err != nil {
 		return nil, err
 	}
+	defer survey.Close()
 	s := suggester{t: t, runs: map[namespace.Dir]*runSigns{}, savepoints: map[namespace.Dir]int64{}, found: map[suggested]*Suggestion{}}
 	s.signs()
 	s.addRuns()
 	s.addSavepoints()
-	s.addClusters(d.Guards)
+	if err := s.addClusters(ctx, survey); err != nil {
+		return nil, err
+	}
 	return s.list(), nil
 }
 
@@ -186,13 +189,14 @@ func (s *suggester) addSavepoints() {
 }
 
 // addClusters suggests what holds directories with HA files, or results of jobs.
-func (s *suggester) addClusters(guards []Guard) {
+func (s *suggester) addClusters(ctx context.Context, survey *Survey) error {
 	clusters := map[namespace.Dir]bool{}
-	for i := range guards {
-		if g := &guards[i]; g.Kind == CheckpointPointer || g.Kind == JobPointer {
+	err := survey.EachGuard(ctx, func(g *Guard, _ []byte) error {
+		if g.Kind == CheckpointPointer || g.Kind == JobPointer {
 			clusters[g.Parent] = true
 		}
-	}
+		return nil
+	})
 	for d := range clusters {
 		if x := s.at(s.t.Parent(d), HAStorage); x != nil {
 			x.Units++
@@ -201,6 +205,7 @@ func (s *suggester) addClusters(guards []Guard) {
 	for _, d := range s.stores {
 		s.at(d, HAStorage)
 	}
+	return err
 }
 
 func (s *suggester) list() []Suggestion {

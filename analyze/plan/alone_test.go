@@ -82,11 +82,11 @@ func TestDeferredAlone(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 		found := false
-		for _, why := range m.Deferrals {
-			found = found || len(why) == 1 && why[0] == tc.because
+		for _, w := range m.written {
+			found = found || len(w.Why) == 1 && w.Why[0] == tc.because
 		}
 		if !found {
-			t.Errorf("%s: %+v", name, m.Deferrals)
+			t.Errorf("%s: %+v", name, m.written)
 		}
 	}
 }

@@ -6,31 +6,39 @@ import (
 	"time"
 
 	"fsweep/analyze/cleanup"
+	"fsweep/analyze/flink"
+	"fsweep/analyze/namespace"
 	"fsweep/proto/planfile"
 )
 
 // guards tells which are waived.
-func (b *builder) guards() (waived map[uint64]*cleanup.Waiver) {
-	b.warnings = append(b.waivers(), b.warnings...)
+func (b *builder) guards(ctx context.Context) (waived map[uint64]*cleanup.Waiver, err error) {
 	waived = map[uint64]*cleanup.Waiver{}
-	for i := range b.r.Policy.WaiveGuards {
-		if w := &b.r.Policy.WaiveGuards[i]; !w.Expires.Over(b.r.Inputs.Now) {
+	list := b.r.Policy.WaiveGuards
+	if len(list) == 0 {
+		return waived, nil
+	}
+	there := map[uint64]bool{}
+	for i := range list {
+		w := &list[i]
+		there[uint64(w.InodeID)] = false
+		if !w.Expires.Over(b.r.Inputs.Now) {
 			waived[uint64(w.InodeID)] = w
 		}
 	}
-	return waived
+	err = b.s.EachGuard(ctx, func(g *flink.Guard, _ []byte) error {
+		if _, asked := there[g.INodeID]; asked {
+			there[g.INodeID] = true
+		}
+		return nil
+	})
+	b.warnings = append(b.waivers(there), b.warnings...)
+	return waived, err
 }
 
 // waivers says which waivers have no effect.
-func (b *builder) waivers() (warnings []string) {
+func (b *builder) waivers(there map[uint64]bool) (warnings []string) {
 	list := b.r.Policy.WaiveGuards
-	if len(list) == 0 {
-		return nil
-	}
-	there := map[uint64]bool{}
-	for i := range b.d.Guards {
-		there[b.d.Guards[i].INodeID] = true
-	}
 	for i := range list {
 		switch w := &list[i]; {
 		case w.Expires.Over(b.r.Inputs.Now):
@@ -45,14 +53,8 @@ func (b *builder) waivers() (warnings []string) {
 // writeGuards writes all guards of the image, which must have paths that tell them
 // apart. Those in items say in which: they count where the item stays.
 func (b *builder) writeGuards(ctx context.Context, waived map[uint64]*cleanup.Waiver) error {
-	var path []byte
 	var last planfile.Path
-	for i := range b.d.Guards {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		g := &b.d.Guards[i]
-		path = b.d.AppendPath(path[:0], g)
+	return b.s.EachGuard(ctx, func(g *flink.Guard, path []byte) error {
 		line := planfile.Guard{
 			Kind: guardKinds[g.Kind], Path: planfile.Path(path), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs,
 			Owner: owner(g.Owner), Root: b.rootOf(path),
@@ -64,19 +66,44 @@ func (b *builder) writeGuards(ctx context.Context, waived map[uint64]*cleanup.Wa
 			return fmt.Errorf("%w: two files that may refer to anything have the path %q", ErrImage, path)
 		}
 		last = line.Path
-		if w := b.workOf(b.code(g.Parent)); w != nil && !w.left {
-			line.Item = w.item.INodeID
+		if line.Item = b.itemOf(g.Parent); line.Item != 0 {
 			b.out.GuardsInItems++
 		}
 		if w := waived[g.INodeID]; w != nil {
 			line.Waived = string(w.Reason)
 			line.WaivedUntilMs = time.Date(w.Expires.Year, w.Expires.Month, w.Expires.Day+1, 0, 0, 0, 0, time.UTC).UnixMilli()
 		}
-		if err := b.file.Guard(line); err != nil {
-			return err
+		return b.file.Guard(line)
+	})
+}
+
+// replayGuards lets the plan hold guards against items without keeping them.
+func (b *builder) replayGuards() error {
+	r, err := b.s.Guards()
+	if err != nil {
+		return err
+	}
+	b.file.Replay(func() ([]byte, uint64, bool, error) {
+		g, path, ok, err := r.Next()
+		if !ok {
+			return nil, 0, false, err
+		}
+		return path, b.itemOf(g.Parent), true, nil
+	})
+	return nil
+}
+
+// itemOf gives the inode id of the item that a directory is or lies in, 0 if in none.
+func (b *builder) itemOf(d namespace.Dir) uint64 {
+	if !b.s.Below(d) {
+		return 0
+	}
+	for ; d != namespace.NoDir; d = b.t.Parent(d) {
+		if b.tops.has(d) {
+			return b.t.ID(d)
 		}
 	}
-	return nil
+	return 0
 }
 
 // owner of what has none: nobody on a cluster is called so.

@@ -40,7 +40,7 @@ func (b *builder) header() planfile.Header {
 	}
 	acting := 0
 	h.Complete = true
-	for _, r := range b.r.Decision.Roots {
+	for _, r := range b.r.Decider.Decision().Roots {
 		root := planfile.Root{
 			Path: planfile.Path(r.Policy.Path), InodeID: r.Root.INodeID, Layout: planfile.Layout(r.Policy.Layout), Mode: planfile.ModeObserve,
 			Inodes: inodes(&r.Root.Totals), Stopped: stops(r),

@@ -2,13 +2,93 @@ package plan
 
 import (
 	"context"
-	"fmt"
+	"encoding/binary"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
+	"fsweep/analyze/internal/extsort"
 	"fsweep/analyze/namespace"
 	"fsweep/proto/planfile"
 )
+
+// weighItems finds out what of the items is deferred, and sorts those that are not left out
+// by path.
+func (b *builder) weighItems(ctx context.Context) error {
+	b.items = extsort.New(extsort.Options{Dir: b.r.TempDir, Memory: itemMemory, Limit: b.r.sortMemory})
+	out := b.items.Writer(0)
+	w := b.newWeighed(false)
+	b.belts = w
+	var rest []byte
+	err := w.each(ctx, func() error {
+		if w.unit == nil || w.left() {
+			return nil
+		}
+		w.unit.Keeps = nil
+		for n, i := range w.unit.Items {
+			deferred := ""
+			if len(w.why[n]) > 0 {
+				deferred = string(w.why[n][0].Rule)
+			}
+			i.Deferred = nil
+			if w.weights[n].dir != namespace.NoDir {
+				b.tops.set(w.weights[n].dir)
+			}
+			rest = extsort.AppendBytes(extsort.AppendBytes(binary.AppendUvarint(rest[:0], uint64(w.key.root)), w.job.Name), deferred)
+			rest = cleanup.AppendUnit(rest, w.unit, []*cleanup.Item{i}, false)
+			rest = w.weights[n].pack(rest)
+			if err := out.Add([]byte(i.Path), rest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.items.Finish()
+}
+
+// itemReader gives items by path.
+type itemReader struct {
+	b     *builder
+	r     *extsort.Reader
+	u     cleanup.Unpacker
+	roots []*cleanup.RootDecision
+
+	more     bool
+	item     *cleanup.Item
+	job      cleanup.JobDecision
+	weight   weight
+	deferred string
+}
+
+func (b *builder) readItems() (*itemReader, error) {
+	r, err := b.items.Read()
+	if err != nil {
+		return nil, err
+	}
+	i := &itemReader{b: b, r: r, roots: b.r.Decider.Decision().Roots}
+	return i, i.next()
+}
+
+// next goes to the next item; there is one if more is true.
+func (i *itemReader) next() error {
+	_, rest, ok, err := i.r.Next()
+	if i.more = ok; !ok {
+		return err
+	}
+	r := &extsort.Unpacker{Rest: rest}
+	root, job := i.roots[r.Unsigned()], r.Bytes()
+	if i.job.Name != string(job) {
+		i.job.Name = string(job)
+	}
+	i.deferred = i.u.Text(r.Bytes())
+	u, rest := i.u.Unit(r.Rest, root, &i.job)
+	i.item = u.Items[0]
+	r.Rest = rest
+	i.weight.unpack(r)
+	return nil
+}
 
 // writeItems writes the items and, between them, the files of sweeps.
 func (b *builder) writeItems(ctx context.Context) error {
@@ -20,31 +100,32 @@ func (b *builder) writeItems(ctx context.Context) error {
 			return err
 		}
 	}
-	next := 0
+	items, err := b.readItems()
+	if err != nil {
+		return err
+	}
+	b.around = b.around[:0]
 	for {
-		for next < len(b.items) && b.items[next].left {
-			next++
-		}
 		swept, more, err := files.peek()
 		switch {
 		case err != nil:
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case next == len(b.items) && !more:
+		case !items.more && !more:
 			return nil
-		case next < len(b.items) && (!more || b.items[next].path < swept.path):
-			if err := b.writeItem(ctx, b.items[next]); err != nil {
+		case items.more && (!more || planfile.Path(items.item.Path) < swept.path):
+			if err := b.writeItem(ctx, items); err != nil {
 				return err
 			}
-			next++
+			if err := items.next(); err != nil {
+				return err
+			}
 		default:
 			if err := b.writeSwept(swept); err != nil {
 				return err
 			}
-			if err := files.next(); err != nil {
-				return err
-			}
+			files.next()
 		}
 	}
 }
@@ -62,14 +143,6 @@ func line(i *cleanup.Item) planfile.Item {
 	return out
 }
 
-// note takes down what was written for an item.
-func (b *builder) note(i *cleanup.Item, out *planfile.Item) {
-	if b.out.items == nil {
-		b.out.items = make([]itemWritten, 0, len(b.items))
-	}
-	b.out.items = append(b.out.items, itemWritten{i, Written{out.MTimeMs, out.Entries, out.Totals, out.Deferred, out.Freed}})
-}
-
 // line is an item with its evidence, which is valid until the next one.
 func (b *builder) line(i *cleanup.Item) planfile.Item {
 	b.evidence = appendEvidence(b.evidence[:0], i)
@@ -78,30 +151,37 @@ func (b *builder) line(i *cleanup.Item) planfile.Item {
 	return out
 }
 
-func (b *builder) writeItem(ctx context.Context, w *work) error {
-	b.written.apart(w.path)
-	out := b.line(w.item)
-	out.Deferred = w.deferred
-	if w.dir == namespace.NoDir {
-		b.fileLine(&out, w.file)
-		b.note(w.item, &out)
-		return b.file.Item(out)
+// written gives what becomes of an item.
+func (b *builder) written(w *weight, why []cleanup.Fact, left bool) Written {
+	out := Written{Left: left, Counted: w.counted, Why: why, Entries: w.entries()}
+	if len(why) > 0 {
+		out.Deferred = string(why[0].Rule)
 	}
-	summary := b.t.Summary(w.dir)
-	moved, err := b.t.IfMoved(w.dir)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrImage, err)
+	if left {
+		return out
+	}
+	if w.dir == namespace.NoDir {
+		out.MTimeMs, out.Totals, out.Freed = w.file.mtime, planfile.Totals{Files: 1, Length: w.file.length, Space: w.file.space}, b.effects.freed(&w.file.moved)
+		return out
+	}
+	out.MTimeMs, out.Totals, out.Freed = b.t.MTimeMs(w.dir), totals(w.totals), b.effects.freed(&w.moved)
+	return out
+}
+
+func (b *builder) writeItem(ctx context.Context, r *itemReader) error {
+	w := &r.weight
+	out := b.line(r.item)
+	b.around.apart(out.Path)
+	out.Deferred = r.deferred
+	if w.dir == namespace.NoDir {
+		b.fileLine(&out, &w.file)
+		return b.file.Item(out)
 	}
 	out.Owner, out.Group, out.MTimeMs = owner(b.t.Owner(w.dir)), owner(b.t.Group(w.dir)), b.t.MTimeMs(w.dir)
 	out.Children, out.Entries = b.t.ChildCount(w.dir), int64(w.sum.Count())
-	out.Totals, out.Fingerprint = totals(summary.Counts), w.sum.Digest(out.InodeID)
-	c := charge{here: moved.Usage}
-	if there := b.effects.destination; there != namespace.NoDir {
-		c.there = b.t.UsageIn(w.dir, there)
-	}
-	out.Freed = b.effects.freed(&moved)
-	out.QuotaEffects = b.effects.count(b.effects.of(b.t.Parent(w.dir)), c, out.Deferred != "")
-	b.note(w.item, &out)
+	out.Totals, out.Fingerprint = totals(w.totals), w.sum.Digest(out.InodeID)
+	out.Freed = b.effects.freed(&w.moved)
+	out.QuotaEffects = b.effects.count(b.effects.of(b.t.Parent(w.dir)), charge{w.moved.Usage, w.there}, out.Deferred != "")
 	if err := b.file.Item(out); err != nil {
 		return err
 	}
@@ -125,50 +205,4 @@ func lastSlash(p planfile.Path) int {
 		i--
 	}
 	return i
-}
-
-// writeSwept asks whether a file of a sweep is an item, and writes it.
-func (b *builder) writeSwept(s *swept) error {
-	sweep := b.sweeps[s.sweep]
-	if b.bad[sweep.Job] {
-		return nil
-	}
-	sums := b.out.Sweeps[sweep]
-	defer func() { b.out.Sweeps[sweep] = sums }()
-	if s.path.Clean() != nil || !b.written.apart(s.path) {
-		sums.PassedOver.add(s.facts.length)
-		return nil
-	}
-	i := b.r.Decision.File(sweep, cleanup.Path(s.path), s.facts.parent, s.facts.flinkFile(string(s.path[lastSlash(s.path)+1:])), s.facts.atime)
-	if i == nil {
-		sums.PassedOver.add(s.facts.length)
-		return nil
-	}
-	out := b.line(i)
-	if len(i.Deferred) > 0 {
-		out.Deferred = string(i.Deferred[0].Rule)
-	} else {
-		if why := b.belts.admit(i, 1, s.facts.length); len(why) > 0 {
-			out.Deferred = string(why[0].Rule)
-		}
-	}
-	b.fileLine(&out, &s.facts)
-	if out.Deferred != "" {
-		sums.Deferred.add(s.facts.length)
-	} else {
-		sums.Planned.add(s.facts.length)
-		sums.Freed.Now += out.Freed.Now
-		sums.Freed.AfterTrash += out.Freed.AfterTrash
-		sums.Freed.HeldBySnapshots += out.Freed.HeldBySnapshots
-	}
-	return b.file.Item(out)
-}
-
-// passedOver adds what the pass found to be no item at first sight.
-func (b *builder) passedOver() {
-	for n, t := range b.spool.passed() {
-		if s := b.sweeps[n]; !b.bad[s.Job] {
-			b.out.Sweeps[s] = SweepTotals{PassedOver: t}
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
@@ -17,7 +16,6 @@ import (
 type rootInfo struct {
 	path   planfile.Path
 	layout cleanup.Layout
-	jobs   map[namespace.Dir]*flink.Job
 	depth  int // how deep its entries are known: of roots with jobs 2, of others 1
 }
 
@@ -66,18 +64,13 @@ func (b *builder) writeKnown(ctx context.Context) error {
 
 func (b *builder) rootInfos() map[namespace.Dir]*rootInfo {
 	roots := map[namespace.Dir]*rootInfo{}
-	for _, r := range b.r.Decision.Roots {
+	for _, r := range b.r.Decider.Decision().Roots {
 		if r.Root.Dir == namespace.NoDir || roots[r.Root.Dir] != nil {
 			continue
 		}
-		info := &rootInfo{path: planfile.Path(r.Policy.Path), layout: r.Policy.Layout, jobs: make(map[namespace.Dir]*flink.Job, len(r.Root.Jobs)), depth: 1}
+		info := &rootInfo{path: planfile.Path(r.Policy.Path), layout: r.Policy.Layout, depth: 1}
 		if info.layout == cleanup.JobRun || info.layout == cleanup.Savepoints {
 			info.depth = 2
-		}
-		for _, j := range r.Root.Jobs {
-			if j.Grouped() {
-				info.jobs[j.Dir] = j
-			}
 		}
 		roots[r.Root.Dir] = info
 	}
@@ -120,7 +113,7 @@ func (b *builder) outermost(roots map[namespace.Dir]*rootInfo) []namespace.Dir {
 
 // knownIn gives what is known in a root and in those inside it.
 func (b *builder) knownIn(top namespace.Dir, roots map[namespace.Dir]*rootInfo, lead map[namespace.Dir]bool, put func(planfile.Known) error) error {
-	w := walker{d: b.d, t: b.t}
+	w := walker{s: b.s, t: b.t}
 	base := roots[top].path + "/"
 	var last []byte
 	w.visit = func(rel []byte, d namespace.Dir) (bool, error) {
@@ -152,35 +145,33 @@ func (b *builder) innermost(d namespace.Dir, roots map[namespace.Dir]*rootInfo) 
 
 // kind says what a directory in a root is.
 func (r *rootInfo) kind(b *builder, d namespace.Dir, depth int) planfile.KnownKind {
-	if j := r.jobs[d]; j != nil {
-		if r.depth == 2 && !strings.HasPrefix(j.Name, "savepoint-") {
-			return planfile.KnownJob
-		}
-		return planfile.KnownEntry // one that is excluded where the layout has no jobs
-	}
-	_, u, _ := b.d.Where(d)
-	if u == nil || u.Dir != d {
-		return planfile.KnownEntry
-	}
+	job, unit := b.s.Kind(d)
 	switch {
-	case u.Kind == flink.RunUnit && (r.layout == cleanup.Run || depth == 2):
-		return planfile.KnownRun
-	case u.Kind == flink.SavepointUnit:
+	case job && r.depth == 2 && !bytes.HasPrefix(b.t.Name(d), []byte("savepoint-")):
+		return planfile.KnownJob
+	case job: // one that is excluded where the layout has no jobs
+	case unit == flink.SavepointUnit:
 		return planfile.KnownSavepoint
-	case u.Kind == flink.ClusterUnit:
+	case unit == flink.ClusterUnit:
 		return planfile.KnownCluster
+	case unit == flink.RunUnit && (r.layout == cleanup.Run || depth == 2):
+		return planfile.KnownRun
 	}
 	return planfile.KnownEntry
 }
 
 // writeDirs writes the directories inside an item.
 func (b *builder) writeDirs(ctx context.Context, top namespace.Dir) error {
-	w := walker{d: b.d, t: b.t}
-	w.visit = func(rel []byte, d namespace.Dir) (bool, error) {
-		if err := ctx.Err(); err != nil {
-			return false, err
+	w := &b.inside
+	if w.visit == nil {
+		w.s, w.t = b.s, b.t
+		w.visit = func(rel []byte, d namespace.Dir) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			return true, b.file.Directory(planfile.Directory{Path: planfile.Name(rel), InodeID: b.t.ID(d), MTimeMs: b.t.MTimeMs(d), Children: b.t.ChildCount(d)})
 		}
-		return true, b.file.Directory(planfile.Directory{Path: planfile.Name(rel), InodeID: b.t.ID(d), MTimeMs: b.t.MTimeMs(d), Children: b.t.ChildCount(d)})
 	}
+	w.rel, w.open = w.rel[:0], w.open[:0]
 	return w.below(top)
 }

@@ -55,11 +55,14 @@ func TestBeltsAndSnapshots(t *testing.T) {
 		if len(m.decision.Deferred) > 0 {
 			t.Fatal("the decision knows")
 		}
-		for i, why := range m.Deferrals {
-			switch f := why[0]; {
+		for path, w := range m.written {
+			if len(w.Why) == 0 {
+				continue
+			}
+			switch f := w.Why[0]; {
 			case f.Rule == cleanup.NewerDeferred && f.Path == "/s/cp/job/"+runB: // what it would make, and the limit
 			case f.Rule != cleanup.BeltBytes || f.N <= f.Limit || f.Limit != int64(limit):
-				t.Errorf("limit %d: %s: %+v", limit, i.Path, why)
+				t.Errorf("limit %d: %s: %+v", limit, path, w.Why)
 			}
 		}
 		var got []string

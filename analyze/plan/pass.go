@@ -24,11 +24,11 @@ func (b *builder) read(ctx context.Context) error {
 		return ctx.Err()
 	}
 	p := &pass{b: b}
-	swept := func(parent namespace.Dir) bool { return int(b.column[parent]) > len(b.items) }
+	swept := func(parent namespace.Dir) bool { return b.column[parent] != 0 }
 	err := b.t.EachINodeIn(ctx, b.workers(), swept, func(worker int, batch *namespace.EntryBatch) error {
 		w := b.spool.worker(worker)
 		err := batch.Each(func(e *namespace.Entry) error {
-			if e.INode.Type != fsimage.FileType || b.guardIDs[e.INode.ID] {
+			if e.INode.Type != fsimage.FileType || flink.IsGuard(e.INode.Name) {
 				return nil
 			}
 			return b.sweep(w, e)
@@ -65,7 +65,7 @@ func fingerprinted(t *namespace.Tree, e *namespace.Entry) planfile.Entry {
 // counted: that is the rule of [cleanup.Decision.File], which decides, and of
 // [Undeletable].
 func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
-	n := int(b.column[e.Parent]) - len(b.items) - 1
+	n := int(b.column[e.Parent]) - 1
 	s := b.sweeps[n]
 	if !s.Takes(e.MTimeMs(), e.ATimeMs(), e.INode.File.UnderConstruction) {
 		w.passOver(n, e.Length())
@@ -100,15 +100,4 @@ func factsOf(t *namespace.Tree, destination namespace.Dir, e *namespace.Entry) (
 	var err error
 	f.moved, err = e.IfMoved()
 	return f, err
-}
-
-// sound tells whether what is said of a file can be. Sizes beyond 64 bits are negative
-// here.
-func (f *fileFacts) sound() bool {
-	return f.id != 0 && min(f.length, f.space, f.moved.Freed, f.moved.Held) >= 0
-}
-
-// flinkFile is the same as the decision wants it.
-func (f *fileFacts) flinkFile(name string) flink.File {
-	return flink.File{Name: name, INodeID: f.id, Length: f.length, MTimeMs: f.mtime, Open: f.open}
 }

@@ -117,7 +117,7 @@ func (c *Collector) resolve(all []*place) {
 // that is stopped anything can be, so nothing there is known.
 func (b *builder) ignored() (known []planfile.Known) {
 	stopped := map[cleanup.Path]bool{}
-	for _, r := range b.r.Decision.Roots {
+	for _, r := range b.r.Decider.Decision().Roots {
 		stopped[r.Policy.Path] = len(r.Stopped) > 0
 	}
 	for _, i := range b.at.ignored {
@@ -156,7 +156,7 @@ func listed(places []*place) []planfile.Place {
 // directory, and what is above them. No item is one of them, or above one.
 func (b *builder) anchors() []planfile.Place {
 	var dirs []namespace.Dir
-	for _, r := range b.r.Decision.Roots {
+	for _, r := range b.r.Decider.Decision().Roots {
 		if r.Root.Dir != namespace.NoDir {
 			dirs = append(dirs, r.Root.Dir)
 		}
@@ -204,7 +204,7 @@ func (b *builder) oldest() []namespace.Dir {
 // rootOf gives the innermost root of the plan that holds a path.
 func (b *builder) rootOf(path []byte) planfile.Path {
 	var found []byte
-	for _, r := range b.d.Roots {
+	for _, r := range b.s.Roots {
 		if len(path) > len(r.Path) && path[len(r.Path)] == '/' && bytes.HasPrefix(path, r.Path) && len(r.Path) > len(found) {
 			found = r.Path
 		}

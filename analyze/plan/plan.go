@@ -1,14 +1,14 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"slices"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
+	"fsweep/analyze/internal/extsort"
 	"fsweep/analyze/namespace"
 	"fsweep/proto/planfile"
 )
@@ -21,14 +21,17 @@ var ErrImage = errors.New("no plan can be made from this image")
 // not have: one that is written wrong would protect nothing.
 var ErrNotFound = errors.New("protected paths were not found")
 
-// Request is what a plan is made from. Nothing in it is changed, except that
-// Decision counts the files of its sweeps.
+// TempError says that a temporary file could not be made, written or read.
+type TempError = extsort.TempError
+
+// Request is what a plan is made from. Nothing in it is changed, but Survey and Decider are
+// used up.
 type Request struct {
-	Tree      *namespace.Tree // loaded with its sums
-	Collector *Collector      // of Tree and Policy, that saw the pass of Discovery
-	Discovery *flink.Discovery
-	Decision  *cleanup.Decision // of Discovery; used for one Write only
-	Policy    *cleanup.Policy   // in force
+	Tree      *namespace.Tree  // loaded with its sums
+	Collector *Collector       // of Tree and Policy, that saw the pass of Survey
+	Survey    *flink.Survey    // with the options of Collector
+	Decider   *cleanup.Decider // of Survey; used for one Write only
+	Policy    *cleanup.Policy  // in force
 	Inputs    cleanup.Inputs
 
 	Source     planfile.Source // its ImageTimeMs is that of Inputs
@@ -39,8 +42,9 @@ type Request struct {
 	Live, Pins []planfile.Input
 	Warnings   []string // in front of those that Write adds
 
-	Workers int    // goroutines that decode (default 1)
-	TempDir string // where files of sweeps are sorted that do not fit in memory; "": os.TempDir
+	Contents bool   // Result.Each tells what is in units, too
+	Workers  int    // goroutines that decode (default 1)
+	TempDir  string // where what does not fit in memory is sorted; "": os.TempDir
 	// Progress, if set, is told how many records were gone over; what was read of the
 	// file the caller knows. It is called from several goroutines, one at a time.
 	Progress func(namespace.Progress)
@@ -48,46 +52,82 @@ type Request struct {
 	sortMemory int // bytes, for tests
 }
 
-// Result is what was written.
+// Result is what was written. It has to be closed.
 type Result struct {
 	Digest planfile.Digest
 	Header planfile.Header
 	Footer planfile.Footer
 	Quotas []planfile.Quota // by path
-	// Deferrals says of items that the decision did not defer, but the plan does, why.
-	Deferrals map[*cleanup.Item][]cleanup.Fact
-	// Sweeps has a value for each of Decision.Sweeps that was looked at.
+	// Swept are the directories whose files may be items, by path. Sweeps has a value for
+	// each of which files were looked at.
+	Swept  []*cleanup.Sweep
 	Sweeps map[*cleanup.Sweep]SweepTotals
 	// GuardsInItems is how many of the guards lie in items.
 	GuardsInItems int64
 
-	items []itemWritten // by path
+	b *builder
 }
 
-// Item tells what was written for one of Decision.Items or Decision.Deferred; false if
-// it was left out.
-func (r *Result) Item(i *cleanup.Item) (Written, bool) {
-	at, ok := slices.BinarySearchFunc(r.items, i.Path, func(x itemWritten, p cleanup.Path) int { return cmp.Compare(x.item.Path, p) })
-	if !ok || r.items[at].item != i {
-		return Written{}, false
+// Close gives up what [Result.Each] needs. It can be called again, and of nil.
+func (r *Result) Close() {
+	if r != nil && r.b != nil {
+		r.b.close()
 	}
-	return r.items[at].Written, true
 }
 
-// itemWritten is what was written for an item.
-type itemWritten struct {
-	item *cleanup.Item
-	Written
+// Entry is a job, or a unit of it, as [Result.Each] gives it.
+type Entry struct {
+	Root *cleanup.RootDecision
+	// Job has what was decided of it, but no Units.
+	Job *cleanup.JobDecision
+	// Unit is nil of the job itself. Its Items are those of the decision.
+	Unit *cleanup.UnitDecision
+	// Items has for each of Unit.Items what became of it.
+	Items []Written
+
+	// Of a job without a directory of its own: how many entries its units have that the
+	// layout does not, and the first of them, at most [flink.MaxListed].
+	Unknown    []flink.Misfit
+	NumUnknown int64
+}
+
+// Each goes over all jobs, in the order of the decision, each followed by its units. An
+// entry is valid until fn returns. What fn returns ends it; other errors are those of
+// reading the temporary file. It can be called again until the result is closed.
+func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
+	w := r.b.newWeighed(true)
+	e := &Entry{}
+	return w.each(ctx, func() error {
+		e.Root, e.Job, e.Unit, e.Items = r.b.r.Decider.Decision().Roots[w.key.root], w.job, w.unit, e.Items[:0]
+		e.Unknown, e.NumUnknown = nil, 0
+		if n := r.b.unknown[w.key]; n > 0 && w.unit == nil {
+			var err error
+			if e.Unknown, err = r.b.unknownOf(w.key); err != nil {
+				return err
+			}
+			e.NumUnknown = n
+		}
+		if w.unit != nil {
+			for n := range w.unit.Items {
+				e.Items = append(e.Items, r.b.written(&w.weights[n], w.why[n], w.left()))
+			}
+		}
+		return fn(e)
+	})
 }
 
 // Written is what was found out about an item and is counted, or shown; see
-// [planfile.Item]. It is small, as there is one for each item.
+// [planfile.Item].
 type Written struct {
+	Left     bool // left out of the plan: the image contradicts itself
 	MTimeMs  int64
 	Entries  int64
 	Totals   planfile.Totals
 	Deferred string
 	Freed    planfile.Freed
+	// Counted is what discovery counted, without what only snapshots hold.
+	Counted flink.Totals
+	Why     []cleanup.Fact // all reasons why it is deferred
 }
 
 // Item gives what is known of the item of the plan that i became, without its
@@ -116,36 +156,52 @@ func (t *FileTotals) add(bytes int64) {
 // Write writes the plan to w. It reads section INODE once if there are sweeps. The
 // bytes depend on the request alone, not on Workers, TempDir or timing.
 //
-// Memory, beside the request and the result: 4 bytes for each directory of the image,
-// some 250 for each item and 24 more for each file of a sweep; files of sweeps beyond
-// some MiB are sorted in a temporary file, which has no name and is gone when Write
-// returns. What has reached w when Write fails is no plan.
+// Memory, beside the request: some MiB, a bit for each directory of the image, and 300 bytes
+// for each directory whose files may become items; if there is any, 4 for each directory.
+// What is beyond is sorted in temporary files, which have no name and are gone when the
+// result is closed. What has reached w when Write fails is no plan.
 //
 // Errors wrap [ErrNotFound], [ErrImage], a [TempError], the error of w or of reading, or
 // [planfile.ErrInvalid], which would be a mistake of this package. It is not to be
-// called twice with one Decision.
+// called twice with one Decider.
 func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
-	r.Collector.finish()
 	b := newBuilder(r)
-	b.addItems()
-	r.Collector.release()
-	b.addSweeps()
-	b.effects = newEffects(b)
-	defer b.close()
-	if err := b.read(ctx); err != nil {
+	if err := b.write(ctx, w); err != nil {
+		b.close()
 		return nil, err
 	}
+	return b.out, nil
+}
+
+func (b *builder) write(ctx context.Context, w io.Writer) error {
 	if err := b.missing(); err != nil {
-		return nil, err
+		return err
 	}
-	b.judge()
-	waived := b.guards()
-	b.out.Header = b.header()
-	p, err := planfile.NewWriter(w, b.out.Header)
+	if err := b.gather(ctx); err != nil {
+		return err
+	}
+	b.r.Survey.ForgetUnits()
+	b.addSweeps()
+	if err := b.read(ctx); err != nil {
+		return err
+	}
+	if b.unsound > 0 {
+		b.warn(fmt.Sprintf("The image contradicts itself about %s: with all others of their jobs they are left out.", plural(b.unsound, "item", "items")))
+	}
+	if err := b.weighItems(ctx); err != nil {
+		return err
+	}
+	waived, err := b.guards(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b.file = p
+	b.out.Header = b.header()
+	if b.file, err = planfile.NewWriter(w, b.out.Header); err != nil {
+		return err
+	}
+	if err := b.replayGuards(); err != nil {
+		return err
+	}
 	for _, step := range []func(context.Context) error{
 		b.writeKnown,
 		func(ctx context.Context) error { return b.writeGuards(ctx, waived) },
@@ -153,56 +209,80 @@ func Write(ctx context.Context, w io.Writer, r *Request) (*Result, error) {
 		b.writeQuotas,
 	} {
 		if err := step(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if b.out.Digest, err = p.Close(); err != nil {
-		return nil, err
+	if b.out.Digest, err = b.file.Close(); err != nil {
+		return err
 	}
-	b.out.Footer = p.Footer()
-	return b.out, nil
+	b.out.Footer = b.file.Footer()
+	b.file = nil
+	return nil
 }
 
 // builder makes one plan.
 type builder struct {
 	r   *Request
 	t   *namespace.Tree
-	d   *flink.Discovery
+	s   *flink.Survey
 	out *Result
+	at  *placed
 
-	file *planfile.Writer
-	// column has for each directory the number of the item that it is or lies in, from
-	// 1 on, or, behind those, of the sweep.
+	file  *planfile.Writer
+	units *extsort.Sorter // jobs and units, in the order of the decision
+	items *extsort.Sorter // those that are not left out, by path
+	tops  bitSet          // directories that are such items
+
+	bad     map[jobKey]bool  // jobs whose items are left out
+	unknown map[jobKey]int64 // entries that are not Flink's, in units that are in no directory of a job
+	unsound int              // items for which they are
+
+	// column has for each directory the number of the sweep that it lies in, from 1 on; nil:
+	// there are none.
 	column []uint32
-	items  []*work                       // by path
-	sweeps []*cleanup.Sweep              // by path
-	bad    map[*cleanup.JobDecision]bool // left out
+	sweeps []*sweep // by path
 	spool  *spool
 
-	at       *placed
-	guardIDs map[uint64]bool // in directories of sweeps
 	warnings []string
-
 	effects  *effects
 	evidence []planfile.Fact // of the item that is written
-	belts    belts
-	written  enclosing // items, and files of sweeps that were looked at
+	belts    *weighed        // files of sweeps are held against the same
+	around   enclosing
+	inside   walker // of items
+
+	// Scratch of gather.
+	weight weight
+	cursor int
+	todo   []namespace.Dir
+	order  []int
+	apart  []bool
+}
+
+// sweep is a directory whose files may become items.
+type sweep struct {
+	*cleanup.Sweep
+	job jobKey
 }
 
 func newBuilder(r *Request) *builder {
-	return &builder{
-		r: r, t: r.Tree, d: r.Discovery,
-		out:    &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}, Deferrals: map[*cleanup.Item][]cleanup.Fact{}},
-		column: make([]uint32, r.Tree.NumDirs()), at: &r.Collector.at,
-		guardIDs: map[uint64]bool{},
+	b := &builder{
+		r: r, t: r.Tree, s: r.Survey, out: &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}}, at: &r.Collector.at,
+		tops: newBitSet(r.Tree), bad: map[jobKey]bool{}, unknown: map[jobKey]int64{},
 	}
+	b.out.b = b
+	b.effects = newEffects(b)
+	return b
 }
 
-// close gives up the temporary file.
+// close gives up the temporary files.
 func (b *builder) close() {
+	b.units.Close()
+	b.items.Close()
 	if b.spool != nil {
 		b.spool.close()
 	}
 }
 
 func (b *builder) warn(s string) { b.warnings = append(b.warnings, s) }
+
+func (b *builder) workers() int { return max(b.r.Workers, 1) }

@@ -26,6 +26,9 @@ type effects struct {
 	sums        map[namespace.Dir]*planfile.Effect // of items that are not deferred; of each directory that is touched
 }
 
+// maxAbove is of how many directories it is remembered what is above them.
+const maxAbove = 1 << 12
+
 // above is what is above a directory, itself included.
 type above struct {
 	gains []namespace.Dir // quota directories that get back what is moved out
@@ -75,6 +78,9 @@ func (e *effects) limited(d namespace.Dir) bool {
 func (e *effects) of(parent namespace.Dir) above {
 	if a, ok := e.above[parent]; ok {
 		return a
+	}
+	if len(e.above) >= maxAbove { // items come by path, so those that follow are in others
+		clear(e.above)
 	}
 	var a above
 	if e.destination != namespace.NoDir {

@@ -53,6 +53,9 @@ func appendEvidence(out []planfile.Fact, i *cleanup.Item) []planfile.Fact {
 
 // newer counts what is newer than a unit in its job, where the newest stands first.
 func newer(i *cleanup.Item) int64 {
+	if len(i.Job.Units) == 0 { // one by one: of each it was counted before
+		return i.Unit.Newer
+	}
 	at, _ := slices.BinarySearchFunc(i.Job.Units, i.Unit, func(x, y *cleanup.UnitDecision) int {
 		return cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms)
 	})

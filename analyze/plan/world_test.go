@@ -6,10 +6,12 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	"fsweep/analyze/cleanup"
@@ -36,8 +38,10 @@ type world struct {
 	now      time.Time
 	warnings []string
 	tempDir  string
-	image    *imagetest.Image // nil: that of it
-	files    map[string]*imagetest.Node
+	// sortLimit is how many bytes stay in memory, to write temporary files soon; 0: many.
+	sortLimit int
+	image     *imagetest.Image // nil: that of it
+	files     map[string]*imagetest.Node
 }
 
 func newWorld(policy string) *world {
@@ -77,12 +81,12 @@ func (w *world) snapshot(path string) {
 // made is a plan with all that it was made from.
 type made struct {
 	*Result
-	tree      *namespace.Tree
-	discovery *flink.Discovery
-	decision  *cleanup.Decision
-	policy    *cleanup.Policy
-	bytes     []byte
-	plan      plan
+	tree     *namespace.Tree
+	decision *cleanup.Decision // made in memory, apart from the plan
+	policy   *cleanup.Policy
+	bytes    []byte
+	written  map[cleanup.Path]Written // by item of the decision
+	plan     plan
 }
 
 // plan is what a reader sees.
@@ -113,9 +117,13 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 		t.Fatal(err)
 	}
 	collector := NewCollector(m.tree, m.policy)
-	if m.discovery, err = flink.Discover(t.Context(), m.tree, cleanup.Declarations(m.policy), collector.Options(workers)); err != nil {
+	o := collector.Options(workers)
+	o.TempDir, o.SortLimit = w.tempDir, w.sortLimit
+	survey, err := flink.Look(t.Context(), m.tree, cleanup.Declarations(m.policy), o)
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(survey.Close)
 	in := cleanup.Inputs{ImageTime: imageTime, Now: w.now, Pins: w.pins, JobMaps: map[cleanup.Path]*cleanup.JobMap{}}
 	for _, l := range m.policy.Live {
 		in.Live = append(in.Live, &cleanup.LiveSet{Name: string(l.File), Format: l.Format, IDs: w.live, Clusters: w.live, HAConfigMaps: 1})
@@ -125,13 +133,21 @@ func (w *world) request(t testing.TB, workers int) (*Request, *made) {
 			t.Fatal(err)
 		}
 	}
-	if m.decision, err = cleanup.Decide(m.discovery, m.policy, in); err != nil {
+	discovery, err := flink.Discover(t.Context(), m.tree, cleanup.Declarations(m.policy), flink.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.decision, err = cleanup.Decide(discovery, m.policy, in); err != nil {
+		t.Fatal(err)
+	}
+	decider, err := cleanup.NewDecider(t.Context(), survey, m.policy, in)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return &Request{
-		Tree: m.tree, Collector: collector, Discovery: m.discovery, Decision: m.decision, Policy: m.policy, Inputs: in,
+		Tree: m.tree, Collector: collector, Survey: survey, Decider: decider, Policy: m.policy, Inputs: in,
 		Source: planfile.Source{Image: "fsimage_1", SizeBytes: int64(len(image)), TxID: 1, NamespaceID: 1, LayoutVersion: -67, ImageTimeSource: "flag"},
-		Tool:   "fsweep", Version: "1", PolicyName: "policy.yaml", Warnings: w.warnings, Workers: workers, TempDir: w.tempDir,
+		Tool:   "fsweep", Version: "1", PolicyName: "policy.yaml", Warnings: w.warnings, Workers: workers, TempDir: w.tempDir, sortMemory: w.sortLimit,
 	}, m
 }
 
@@ -144,9 +160,61 @@ func (w *world) write(t testing.TB, workers int) *made {
 	if m.Result, err = Write(t.Context(), &out, r); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(m.Close)
 	m.bytes = out.Bytes()
 	m.read(t)
+	m.look(t)
 	return m
+}
+
+// look takes down what became of all items, and compares jobs and units with those that
+// were decided about in memory.
+func (m *made) look(t testing.TB) {
+	t.Helper()
+	m.written = map[cleanup.Path]Written{}
+	var got, want []string
+	err := m.Each(t.Context(), func(e *Entry) error {
+		if e.Unit == nil {
+			got = append(got, showJob(e.Root, e.Job))
+			return nil
+		}
+		got = append(got, showUnit(e.Unit))
+		for n, i := range e.Unit.Items {
+			w := e.Items[n]
+			w.Why = slices.Clone(w.Why)
+			m.written[i.Path] = w
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range m.decision.Roots {
+		for _, j := range r.Jobs {
+			want = append(want, showJob(r, j))
+			for _, u := range j.Units {
+				want = append(want, showUnit(u))
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func showJob(r *cleanup.RootDecision, j *cleanup.JobDecision) string {
+	return fmt.Sprintf("%s %v %q %v %q %v %d %+v %d %+v %+v", r.Policy.Path, r.Stopped, j.Name, j.Mapped, j.Job.Name, j.Job.Excluded, j.Job.INodeID, j.Job.Totals, j.Job.NumUnknown, j.Job.Unknown, j.Stopped)
+}
+
+func showUnit(u *cleanup.UnitDecision) string {
+	f := u.Unit
+	text := fmt.Sprintf("%q %v %v %v %v %d %d %q %d %+v %+v %d %d %d %+v %v", u.Path, u.Verdict, u.Rule, u.Whole(), u.NeedsReferenceProof, u.Newer, f.Kind, f.Name, f.INodeID, f.Totals,
+		f.Times.Newest, f.Times.NewestMetadataMs, f.Times.NewestDataATimeMs, f.NumUnknown, f.Unknown, f.Times.HasMetadata)
+	text += fmt.Sprintf(" %+v", u.Keeps)
+	for _, i := range u.Items {
+		text += fmt.Sprintf(" %v %v %q %d %d %d %d %d %v %v %+v %+v", i.Kind, i.Rule, i.Path, i.INodeID, i.ParentID, i.SplitOf, i.Inodes, i.Bytes, i.NeedsReferenceProof, i.Conditional, i.Facts, i.Deferred)
+	}
+	return text
 }
 
 func (m *made) read(t testing.TB) {

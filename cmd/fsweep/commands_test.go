@@ -244,7 +244,7 @@ func TestOutcome(t *testing.T) {
 			3, "excluded job directories were not found: ['x'], in /b",
 		},
 	} {
-		r := &ruling{decision: &cleanup.Decision{Roots: c.roots}, discovery: &flink.Discovery{Roots: c.found}}
+		r := &ruling{decision: &cleanup.Decision{Roots: c.roots}, survey: &flink.Survey{Roots: c.found}}
 		err := r.outcome()
 		if cli.ExitCode(err) != c.code {
 			t.Errorf("%v: exit code %d", err, cli.ExitCode(err))

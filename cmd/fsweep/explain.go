@@ -138,7 +138,11 @@ func (o *explainOptions) explain(ctx context.Context, env *cli.Env, c *ruling, p
 	if err := c.checkTime(o.now.Time); err != nil {
 		return err
 	}
+	defer c.close()
 	if err := c.rule(ctx, o.workers); err != nil {
+		return err
+	}
+	if err := c.decideAll(ctx); err != nil {
 		return err
 	}
 	places, err := findPaths(ctx, c.tree, o.workers, slices.Concat(paths, c.in.policy.Protect))

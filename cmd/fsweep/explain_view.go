@@ -156,7 +156,7 @@ func (e *explainer) count(jobs []*cleanup.JobDecision) {
 			if moved := u.Verdict == cleanup.Candidate && planned > 0; n.Example == "" || moved && !sure {
 				n.Example, sure = planfile.Path(u.Path), moved
 			}
-			n.Swept += int64(len(e.show.sweeps[u]))
+			n.Swept += int64(len(e.show.sweeps[u.Path]))
 		}
 	}
 	e.x.Units = n

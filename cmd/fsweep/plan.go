@@ -195,6 +195,7 @@ func (o *planOptions) make(ctx context.Context, env *cli.Env, im *image, in *inp
 	if err != nil {
 		return nil, err
 	}
+	defer c.close()
 	if err := c.checkTimes(o.now.Time); err != nil {
 		return nil, err
 	}
@@ -206,10 +207,11 @@ func (o *planOptions) make(ctx context.Context, env *cli.Env, im *image, in *inp
 	if err := c.decide(ctx, &o.cleanupOptions, bar); err != nil {
 		return nil, err
 	}
-	result, err := c.write(ctx, files, o.workers, bar)
+	result, err := c.write(ctx, files, o, bar)
 	if err != nil {
 		return nil, err
 	}
+	defer result.Close()
 	if err := im.unchanged(); err != nil {
 		return nil, err
 	}

@@ -141,20 +141,22 @@ func found(e *namespace.Entry) place {
 
 // missingPins gives a warning for pinned paths that the image does not have: they
 // pin nothing. Guards are known already, so that files among pins rarely need a pass.
-func missingPins(ctx context.Context, t *namespace.Tree, d *flink.Discovery, workers int, pins []cleanup.Path) ([]string, error) {
+func missingPins(ctx context.Context, t *namespace.Tree, survey *flink.Survey, workers int, pins []cleanup.Path) ([]string, error) {
+	if len(pins) == 0 {
+		return nil, nil
+	}
 	guards := make(map[string]bool, len(pins)) // whether pins are guards
 	for _, p := range pins {
 		guards[string(p)] = false
 	}
-	var path []byte
-	for i := range d.Guards {
-		if len(pins) == 0 {
-			break
-		}
-		path = d.AppendPath(path[:0], &d.Guards[i])
+	err := survey.EachGuard(ctx, func(_ *flink.Guard, path []byte) error {
 		if _, pinned := guards[string(path)]; pinned {
 			guards[string(path)] = true
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, tempHint(err)
 	}
 	var ask []cleanup.Path
 	for _, p := range pins {

@@ -294,8 +294,11 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	tree, err := namespace.Load(t.Context(), im, namespace.Options{Workers: workers})
 	must(err)
 	collector := plan.NewCollector(tree, p)
-	found, err := flink.Discover(t.Context(), tree, cleanup.Declarations(p), collector.Options(workers))
+	found, err := flink.Discover(t.Context(), tree, cleanup.Declarations(p), flink.Options{Workers: workers})
 	must(err)
+	survey, err := flink.Look(t.Context(), tree, cleanup.Declarations(p), collector.Options(workers))
+	must(err)
+	defer survey.Close()
 	in := cleanup.Inputs{ImageTime: scriptImageTime, Now: scriptNow, Live: []*cleanup.LiveSet{{
 		Name: "live", Format: cleanup.Kubernetes, IDs: slices.Sorted(slices.Values(w.live)), Clusters: w.clusters, HAConfigMaps: 1,
 	}}}
@@ -304,9 +307,11 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 	}
 	d, err = cleanup.Decide(found, p, in)
 	must(err)
+	decider, err := cleanup.NewDecider(t.Context(), survey, p, in)
+	must(err)
 	var b bytes.Buffer
-	_, err = plan.Write(t.Context(), &b, &plan.Request{
-		Tree: tree, Collector: collector, Discovery: found, Decision: d, Policy: p, Inputs: in, Tool: "fsweep", Version: "test", PolicyName: "policy", Workers: workers, TempDir: t.TempDir(),
+	result, err := plan.Write(t.Context(), &b, &plan.Request{
+		Tree: tree, Collector: collector, Survey: survey, Decider: decider, Policy: p, Inputs: in, Tool: "fsweep", Version: "test", PolicyName: "policy", Workers: workers, TempDir: t.TempDir(),
 		Source: planfile.Source{
 			Image: "fsimage", MD5: fmt.Sprintf("%x", md5.Sum(image)), SizeBytes: int64(len(image)), TxID: 1, NamespaceID: 1, LayoutVersion: -67,
 			ImageTimeMs: scriptImageTime.UnixMilli(), ImageTimeSource: "test",
@@ -315,6 +320,7 @@ func (w *planWorld) plan(t testing.TB, workers int) (file []byte, d *cleanup.Dec
 		Pins: []planfile.Input{{File: "pins", Format: "lines", MaxAgeMs: 1000, Paths: 1}},
 	})
 	must(err)
+	result.Close()
 	return b.Bytes(), d
 }
 

@@ -25,10 +25,20 @@ type ruling struct {
 	source analyze.Source // of the image
 
 	tree      *namespace.Tree
-	discovery *flink.Discovery
 	collector *plan.Collector
-	decision  *cleanup.Decision
-	refused   []string // why no plan would be made, or an empty one; of explain
+	survey    *flink.Survey
+	decider   *cleanup.Decider
+	decision  *cleanup.Decision // of a plan, of roots alone
+	refused   []string          // why no plan would be made, or an empty one; of explain
+
+	discovery *flink.Discovery // of explain
+}
+
+// close gives up temporary files.
+func (c *ruling) close() {
+	if c.survey != nil {
+		c.survey.Close()
+	}
 }
 
 func (o *cleanupOptions) newRuling(im *image, in *inputs) (*ruling, error) {
@@ -73,19 +83,22 @@ func (c *ruling) decide(ctx context.Context, o *cleanupOptions, bar *cli.Progres
 	return c.rule(ctx, o.workers)
 }
 
+// rule looks at the roots, and decides about them. What is in them is decided when a plan
+// is written, or by decideAll.
 func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	c.collector = plan.NewCollector(c.tree, c.in.policy)
-	if c.discovery, err = flink.Discover(ctx, c.tree, cleanup.Declarations(c.in.policy), c.collector.Options(workers)); err != nil {
-		return err
+	if c.survey, err = flink.Look(ctx, c.tree, cleanup.Declarations(c.in.policy), c.collector.Options(workers)); err != nil {
+		return tempHint(err)
 	}
-	if c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given); err != nil {
-		return err
+	if c.decider, err = cleanup.NewDecider(ctx, c.survey, c.in.policy, c.in.given); err != nil {
+		return tempHint(err)
 	}
+	c.decision = c.decider.Decision()
 	c.unsure()
 	if d := c.from.doubts(c.tree.NewestMs()); d != "" {
 		c.warn("%s", d)
 	}
-	pins, err := missingPins(ctx, c.tree, c.discovery, workers, c.in.given.Pins)
+	pins, err := missingPins(ctx, c.tree, c.survey, workers, c.in.given.Pins)
 	c.in.warnings = append(c.in.warnings, pins...)
 	if err != nil {
 		return err
@@ -99,6 +112,17 @@ func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	return nil
 }
 
+// decideAll decides about everything at once, for who wants to look at this and that. The
+// survey is used up.
+func (c *ruling) decideAll(ctx context.Context) (err error) {
+	if c.discovery, err = c.survey.Discovery(ctx); err != nil {
+		return tempHint(err)
+	}
+	c.survey.Close()
+	c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given)
+	return err
+}
+
 func (c *ruling) warn(format string, args ...any) {
 	c.in.warnings = append(c.in.warnings, fmt.Sprintf(format, args...))
 }
@@ -106,7 +130,7 @@ func (c *ruling) warn(format string, args ...any) {
 // notFound gives a sentence for each root of which names do not exist.
 func (c *ruling) notFound() []string {
 	var out []string
-	for _, r := range c.discovery.Roots {
+	for _, r := range c.survey.Roots {
 		for _, m := range r.Misfits {
 			if m.Reason == flink.ExcludedNotFound || m.Reason == flink.SelectedNotFound {
 				out = append(out, fmt.Sprintf("%s, in %s", m.Detail, pathtext.Append(nil, r.Path)))
@@ -170,8 +194,8 @@ func pinWarnings(missing []cleanup.Path) []string {
 	return out
 }
 
-// write writes the plan to w.
-func (c *ruling) write(ctx context.Context, w io.Writer, workers int, bar *cli.Progress) (*plan.Result, error) {
+// write writes the plan to w. The result has to be closed.
+func (c *ruling) write(ctx context.Context, w io.Writer, o *planOptions, bar *cli.Progress) (*plan.Result, error) {
 	if err := c.im.verified(ctx); err != nil {
 		return nil, err
 	}
@@ -180,16 +204,21 @@ func (c *ruling) write(ctx context.Context, w io.Writer, workers int, bar *cli.P
 		c.warn("the image was not verified: %s", c.source.VerifiedReason)
 	}
 	result, err := plan.Write(ctx, w, &plan.Request{
-		Tree: c.tree, Collector: c.collector, Discovery: c.discovery, Decision: c.decision, Policy: c.in.policy, Inputs: c.in.given,
+		Tree: c.tree, Collector: c.collector, Survey: c.survey, Decider: c.decider, Policy: c.in.policy, Inputs: c.in.given,
 		Source: sourceOf(&c.source, c.from), Tool: "fsweep", Version: cli.ModuleVersion(), PolicyName: c.in.planPolicy().Name,
-		Live: c.in.live, Pins: c.in.pins, Warnings: c.in.warnings, Workers: workers, Progress: show(bar),
+		Live: c.in.live, Pins: c.in.pins, Warnings: c.in.warnings, Contents: o.listContents, Workers: o.workers, Progress: show(bar),
 	})
 	if errors.Is(err, plan.ErrNotFound) {
 		return nil, cli.WithHint(&cli.RefusedError{Err: err}, "a path that is written wrong protects nothing; mend it, or take it out of the policy")
 	}
+	return result, tempHint(err)
+}
+
+// tempHint says of an error about a temporary file what it is for.
+func tempHint(err error) error {
 	if temp, ok := errors.AsType[*plan.TempError](err); ok {
-		return nil, cli.WithHint(&cli.OutputError{Name: "a temporary file in " + temp.Dir, Err: temp.Err},
-			"files of shared directories are sorted there; TMPDIR names another directory")
+		return cli.WithHint(&cli.OutputError{Name: "a temporary file in " + temp.Dir, Err: temp.Err},
+			"what does not fit in memory is sorted there; TMPDIR names another directory")
 	}
-	return result, err
+	return err
 }

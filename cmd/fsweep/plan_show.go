@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -16,10 +17,11 @@ import (
 
 // show writes what people, or programs, read about a plan.
 func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result *plan.Result, files *planFiles) error {
-	v := planView(&planSource{
+	src := &planSource{
 		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
-		file: files.name, written: result.Item, deferrals: result.Deferrals, sweep: sweeps(result), contents: o.listContents,
-	})
+		file: files.name, entries: newEntries(ctx, result), sweep: sweeps(result), swept: result.Swept, contents: o.listContents,
+	}
+	v := planView(src)
 	// The plan itself has nothing that another run would not find again.
 	v.Header.Warnings = slices.Concat(v.Header.Warnings, c.in.remarks)
 	if files.toStdout() {
@@ -33,7 +35,7 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 		} else {
 			err = view.Text(b, v, view.TextOptions{MaxListLines: o.maxListLines, ListContents: o.listContents})
 		}
-		if err != nil {
+		if err = cmp.Or(tempHint(src.entries.err), err); err != nil {
 			return err
 		}
 		return b.Flush()

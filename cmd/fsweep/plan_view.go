@@ -15,11 +15,14 @@ import (
 // planSource is what a plan is shown from.
 type planSource struct {
 	decision *cleanup.Decision
-	header   planfile.Header
-	footer   planfile.Footer
-	quotas   []planfile.Quota
-	digest   planfile.Digest
-	file     string // empty: none was written
+	// entries are its jobs and units, where there are too many to be in decision.
+	entries *entries
+	swept   []*cleanup.Sweep // instead of those of decision
+	header  planfile.Header
+	footer  planfile.Footer
+	quotas  []planfile.Quota
+	digest  planfile.Digest
+	file    string // empty: none was written
 	// written tells what was written for an item of the decision; nil: nothing was, so
 	// what there is comes from the decision alone.
 	written func(*cleanup.Item) (plan.Written, bool)
@@ -29,7 +32,7 @@ type planSource struct {
 	sweep    func(*cleanup.Sweep) view.Sweep
 	contents bool // list what is in units
 
-	sweeps map[*cleanup.UnitDecision][]*cleanup.Sweep
+	sweeps map[cleanup.Path][]*cleanup.Sweep // by unit
 }
 
 // planView gives a plan as it is shown. Roots, jobs and units are made when they are
@@ -39,8 +42,14 @@ func planView(s *planSource) *view.Plan {
 	return &view.Plan{
 		Header: s.header, Footer: s.footer, Quotas: s.quotas, File: s.file, Digest: s.digest,
 		Roots: func(yield func(*view.Root) bool) {
-			for _, r := range s.decision.Roots {
-				if !yield(s.root(r)) {
+			at := s.entries.cursor(s)
+			defer at.stop()
+			for _, d := range s.decision.Roots {
+				r := s.root(d)
+				if s.entries != nil {
+					r.Jobs = at.jobs(d)
+				}
+				if !yield(r) {
 					return
 				}
 			}
@@ -49,9 +58,11 @@ func planView(s *planSource) *view.Plan {
 }
 
 func (s *planSource) index() {
-	s.sweeps = map[*cleanup.UnitDecision][]*cleanup.Sweep{}
-	for _, w := range s.decision.Sweeps {
-		s.sweeps[w.Unit] = append(s.sweeps[w.Unit], w)
+	s.sweeps = map[cleanup.Path][]*cleanup.Sweep{}
+	for _, list := range [][]*cleanup.Sweep{s.decision.Sweeps, s.swept} {
+		for _, w := range list {
+			s.sweeps[w.Unit.Path] = append(s.sweeps[w.Unit.Path], w)
+		}
 	}
 }
 
@@ -187,7 +198,7 @@ func (u *unitView) show(d *cleanup.UnitDecision) {
 	}
 	u.Reasons = append(u.Reasons[:0], view.Reason{Rule: string(d.Rule)})
 	u.Sweeps, u.Parts = nil, nil
-	for _, w := range u.s.sweeps[d] {
+	for _, w := range u.s.sweeps[d.Path] {
 		if u.s.sweep != nil {
 			u.Sweeps = append(u.Sweeps, u.s.sweep(w))
 		}
@@ -217,8 +228,11 @@ func (s *planSource) item(i *cleanup.Item) view.Item {
 	if s.written != nil {
 		written, ok = s.written(i)
 	}
-	if !ok {
+	if !ok || written.Left {
 		out := view.Item{Item: decidedItem(i), Deferrals: reasons(i.Deferred), Unweighed: true}
+		if written.Left {
+			out.Totals = planfile.Totals(totals(&written.Counted))
+		}
 		if s.written != nil {
 			out.Deferred = inconsistent
 			out.Deferrals = append(out.Deferrals, view.Reason{Rule: inconsistent})
@@ -230,6 +244,8 @@ func (s *planSource) item(i *cleanup.Item) view.Item {
 	case written.Deferred == "":
 	case len(i.Deferred) > 0:
 		out.Deferrals = reasons(i.Deferred)
+	case len(written.Why) > 0:
+		out.Deferrals = reasons(written.Why)
 	default: // only the numbers of the plan are above a belt
 		out.Deferrals = reasons(s.deferrals[i])
 	}

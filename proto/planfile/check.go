@@ -37,6 +37,7 @@ type checker struct {
 	ids      idSet             // of items
 	enclosed []Path
 	item     openItem
+	replay   *replay // instead of guarded and claims; nil: there is none
 
 	planned []Sums // by root, without deferred items
 	effects map[uint64]*effectSum
@@ -182,6 +183,7 @@ func (k *checker) guard(g *Guard) error {
 		return invalidf("a guard in no root is in no item")
 	}
 	switch from := len(g.Root) + 1; {
+	case k.replay != nil:
 	case g.Item != 0:
 		k.claim(g, from)
 	case root >= 0:
@@ -288,6 +290,11 @@ func (k *checker) quota(q *Quota) error {
 func (k *checker) footer() (Footer, error) {
 	if err := k.enter(stageFooter, typeFooter); err != nil {
 		return Footer{}, err
+	}
+	if k.replay != nil {
+		if err := k.replay.end(k.count.Guards); err != nil {
+			return Footer{}, err
+		}
 	}
 	if len(k.claims) > 0 {
 		return Footer{}, invalidf("a guard names item %d, which is not there", slices.Min(slices.Collect(maps.Keys(k.claims))))

@@ -49,7 +49,11 @@ func (k *checker) itemRules(i *Item, r *Root) error {
 	if err := k.itemAlone(i.Path); err != nil {
 		return err
 	}
-	if err := k.claimsOf(i); err != nil {
+	if k.replay != nil {
+		if err := k.replay.add(i); err != nil {
+			return err
+		}
+	} else if err := k.claimsOf(i); err != nil {
 		return err
 	}
 	return k.itemEffects(i)

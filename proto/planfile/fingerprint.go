@@ -49,12 +49,19 @@ func Fingerprint() *Sum { return &Sum{} }
 
 // Add takes one entry. It keeps nothing of e.Name and allocates nothing, unless the
 // name is longer than 255 bytes.
-func (s *Sum) Add(e Entry) {
+func (s *Sum) Add(e Entry) { s.add(e.Number(), 1) }
+
+// AddNumbers adds the sum of so many [Entry.Number], modulo 2^256.
+func (s *Sum) AddNumbers(sum [4]uint64, count uint64) { s.add(sum, count) }
+
+// Number gives e, the number that a fingerprint adds for the entry, the least significant
+// 64 bits first. For its memory see [Sum.Add].
+func (e Entry) Number() [4]uint64 {
 	length := uint64(e.Length)
 	if e.Kind == EntryDirectory {
 		length = 0
 	}
-	var room [usualEntry]byte // not in s: there are many sums at a time
+	var room [usualEntry]byte // not in a Sum: there are many at a time
 	b := append(room[:0], "fsweep.e1"...)
 	b = binary.BigEndian.AppendUint64(b, e.InodeID)
 	b = binary.BigEndian.AppendUint64(b, e.ParentID)
@@ -64,10 +71,10 @@ func (s *Sum) Add(e Entry) {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Name)))
 	b = append(b, e.Name...)
 	h := sha256.Sum256(b)
-	s.add([4]uint64{
+	return [4]uint64{
 		binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[16:]),
 		binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[0:]),
-	}, 1)
+	}
 }
 
 // Merge adds what other holds; other stays as it is, and may be s itself only if
@@ -100,3 +107,6 @@ func (s *Sum) Digest(top uint64) TreeHash {
 	}
 	return sha256.Sum256(b[:])
 }
+
+// Numbers gives what [Sum.AddNumbers] takes.
+func (s *Sum) Numbers() (sum [4]uint64, count uint64) { return s.limbs, s.count }

@@ -169,8 +169,13 @@ func TestRules(t *testing.T) {
 			t.Parallel()
 			p := samplePlan()
 			tc.change(p)
-			_, _, err := p.tryWrite()
+			b, _, err := p.tryWrite()
 			checkRule(t, "writer", err, tc.want)
+			again, _, err := p.replaying()
+			checkRule(t, "writer that asks for guards again", err, strings.Replace(tc.want, "which is not there", "but is not in it", 1))
+			if tc.want == "" && !bytes.Equal(again, b) {
+				t.Error("guards that are asked for again make another plan")
+			}
 			_, _, err = Open(bytes.NewReader(p.lawless(t)))
 			checkRule(t, "reader", err, tc.want)
 		})

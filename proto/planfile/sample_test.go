@@ -37,12 +37,29 @@ func (p *plan) write(t testing.TB) ([]byte, Digest) {
 	return b, d
 }
 
-func (p *plan) tryWrite() ([]byte, Digest, error) {
+func (p *plan) tryWrite() ([]byte, Digest, error) { return p.tryWriteBy(func(*Writer) {}) }
+
+// replaying is tryWrite by a writer that asks for the guards again.
+func (p *plan) replaying() ([]byte, Digest, error) {
+	return p.tryWriteBy(func(w *Writer) {
+		n := 0
+		w.Replay(func() ([]byte, uint64, bool, error) {
+			if n == len(p.Guards) {
+				return nil, 0, false, nil
+			}
+			n++
+			return []byte(p.Guards[n-1].Path), p.Guards[n-1].Item, true, nil
+		})
+	})
+}
+
+func (p *plan) tryWriteBy(prepare func(*Writer)) ([]byte, Digest, error) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b, p.Header)
 	if err != nil {
 		return nil, Digest{}, err
 	}
+	prepare(w)
 	for _, k := range p.Known {
 		_ = w.Known(k) // errors stick: Close has the first
 	}

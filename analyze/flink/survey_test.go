@@ -1,0 +1,120 @@
+package flink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"fsweep/analyze/internal/extsort"
+	"fsweep/analyze/namespace"
+	"fsweep/fsimage/imagetest"
+)
+
+// flat is a root in which savepoints and jobs stand side by side.
+func flat(t *testing.T) (*namespace.Tree, []Declaration) {
+	t.Helper()
+	it := imagetest.NewTree()
+	for i := range 50 {
+		plant(it, fmt.Sprintf("/r/savepoint-012345-%012x/_metadata", i), fmt.Sprintf("/r/job-%02d/%s/_metadata", i, sp1), fmt.Sprintf("/r/job-%02d/%s/_metadata", i, sp2))
+	}
+	plant(it, "/r/savepoint-012345-000000000007/odd/", "/r/job-03/stray", "/r/out/"+sp1+"/_metadata")
+	return load(t, it), []Declaration{decl(Savepoints, "/r", exclude("out"))}
+}
+
+// TestEachAgain: jobs come in the order of names, what is not grouped one by one, and the
+// same each time, whether there is room in memory or not.
+func TestEachAgain(t *testing.T) {
+	t.Parallel()
+	tree, decls := flat(t)
+	want, err := Discover(t.Context(), tree, decls, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{0, 1} {
+		s, err := Look(t.Context(), tree, decls, Options{SortLimit: limit, TempDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var names []string
+			alone := &Job{}
+			var jobs []*Job
+			err := s.Each(t.Context(), func(_ *Root, j *Job) error {
+				if j.Grouped() {
+					names = append(names, j.Name)
+					jobs = append(jobs, j)
+					return nil
+				}
+				if n := len(j.Units); n > 1 || n == 0 && len(names) > 0 {
+					t.Errorf("%d units at once", n)
+				}
+				units := append(alone.Units, j.Units...)
+				*alone = *j
+				alone.Units = units
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.IsSorted(names) || len(names) != 51 || len(alone.Units) != 50 {
+				t.Errorf("%d units, jobs %q", len(alone.Units), names)
+			}
+			if diff := gocmp.Diff(want.Roots[0].Jobs, append([]*Job{alone}, jobs...)); diff != "" {
+				t.Error(diff)
+			}
+			var guards []Guard
+			if err := s.EachGuard(t.Context(), func(g *Guard, path []byte) error {
+				if got := want.AppendPath(nil, g); string(got) != string(path) {
+					t.Errorf("%s: %s", path, got)
+				}
+				guards = append(guards, *g)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want.Guards, guards); diff != "" || len(guards) != 151 {
+				t.Errorf("%d guards: %s", len(guards), diff)
+			}
+		}
+		s.Close()
+	}
+}
+
+// TestEachErrors: what ends it is given back, and no room to sort is an error of Look.
+func TestEachErrors(t *testing.T) {
+	t.Parallel()
+	tree, decls := flat(t)
+	if _, err := Look(t.Context(), tree, decls, Options{SortLimit: 1, TempDir: "/nowhere/at/all"}); err == nil {
+		t.Error("sorted nowhere")
+	} else if _, ok := errors.AsType[*extsort.TempError](err); !ok {
+		t.Error(err)
+	}
+	s, err := Look(t.Context(), tree, decls, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stop := errors.New("stop")
+	n := 0
+	err = s.Each(t.Context(), func(*Root, *Job) error {
+		if n++; n == 7 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || n != 7 {
+		t.Error(err, n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Each(ctx, func(*Root, *Job) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := s.EachGuard(t.Context(), func(*Guard, []byte) error { return stop }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+}

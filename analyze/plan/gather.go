@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/flink"
+	"fsweep/analyze/internal/extsort"
+	"fsweep/proto/planfile"
+)
+
+// Bytes of records that wait in memory.
+const (
+	unitMemory = 2 << 20
+	itemMemory = 2 << 20
+)
+
+// jobKey names a job: its root, and its place there.
+type jobKey struct{ root, number int }
+
+// Records of jobs and units are sorted in the order of the decision: by root and job, and
+// of a job first itself, then its units, the newest first.
+const (
+	jobRecord byte = iota
+	unitRecord
+)
+
+func appendJobKey(b []byte, k jobKey, what byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(k.root))
+	b = binary.BigEndian.AppendUint32(b, uint32(k.number))
+	return append(b, what)
+}
+
+// gather decides about all units, finds out what a plan says of their items, and puts both
+// on disk. What is known only when all units are, belts and what is left out, comes later.
+func (b *builder) gather(ctx context.Context) error {
+	b.units = extsort.New(extsort.Options{Dir: b.r.TempDir, Memory: unitMemory, Limit: b.r.sortMemory})
+	out := b.units.Writer(0)
+	begun := map[int]bool{} // roots of which what is not grouped has its record
+	var key, rest []byte
+	err := b.r.Decider.Each(ctx, func(s *cleanup.Step) error {
+		k := jobKey{s.Root, s.Number}
+		if !s.Alone || !begun[s.Root] {
+			begun[s.Root] = begun[s.Root] || s.Alone
+			key, rest = appendJobKey(key[:0], k, jobRecord), packJob(rest[:0], s.Job)
+			if err := out.Add(key, rest); err != nil {
+				return err
+			}
+		}
+		for n, u := range s.Job.Units {
+			if !s.Job.Job.Grouped() && u.Unit.NumUnknown > 0 {
+				b.unknown[k] += u.Unit.NumUnknown
+			}
+			key = appendJobKey(key[:0], k, unitRecord)
+			if s.Alone {
+				// A later time comes first: turned around, the sign bit too.
+				key = binary.BigEndian.AppendUint64(key, ^(uint64(u.Unit.Times.Newest.Ms) ^ 1<<63))
+				key = append(key, u.Path...)
+			} else {
+				key = binary.BigEndian.AppendUint32(key, uint32(n))
+			}
+			var err error
+			if rest, err = b.packUnit(rest[:0], k, u); err != nil {
+				return err
+			}
+			if err := out.Add(key, rest); err != nil {
+				return err
+			}
+		}
+		for _, w := range s.Sweeps {
+			b.sweeps = append(b.sweeps, &sweep{Sweep: w, job: k})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.units.Finish()
+}
+
+// packUnit packs a unit with the weights of its items.
+func (b *builder) packUnit(rest []byte, k jobKey, u *cleanup.UnitDecision) ([]byte, error) {
+	rest = binary.AppendUvarint(rest, uint64(len(u.Items)))
+	rest = cleanup.AppendUnit(rest, u, u.Items, b.r.Contents)
+	b.cursor = max(len(u.Unit.Checkpoints)-1, 0)
+	alone := b.alone(u.Items)
+	for n, i := range u.Items {
+		sound, err := b.weigh(i, &b.weight)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrImage, err)
+		}
+		if !sound || !alone[n] {
+			b.bad[k] = true
+			b.unsound++
+		}
+		rest = b.weight.pack(rest)
+	}
+	return rest, nil
+}
+
+// alone tells which items of a unit have a path that is none of the others' before it, in
+// the order of paths, nor in one of those.
+func (b *builder) alone(items []*cleanup.Item) []bool {
+	order := b.order[:0]
+	for n := range items {
+		order = append(order, n)
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return strings.Compare(string(items[x].Path), string(items[y].Path)) })
+	alone := slices.Grow(b.apart[:0], len(items))[:len(items)]
+	around := b.around[:0]
+	for _, n := range order {
+		alone[n] = around.apart(planfile.Path(items[n].Path))
+	}
+	b.order, b.apart, b.around = order, alone, around
+	return alone
+}
+
+// packJob packs a job without its units.
+func packJob(b []byte, j *cleanup.JobDecision) []byte {
+	d := j.Job
+	b = extsort.AppendBool(extsort.AppendBytes(b, j.Name), j.Mapped)
+	b = extsort.AppendBool(extsort.AppendBytes(b, d.Name), d.Excluded)
+	b = binary.AppendUvarint(b, d.INodeID)
+	b = extsort.AppendSigned(b, d.Totals.Files, d.Totals.Directories, d.Totals.Symlinks, d.Totals.Length, d.Totals.Space)
+	b = binary.AppendUvarint(extsort.AppendSigned(b, d.NumUnknown), uint64(len(d.Unknown)))
+	for i := range d.Unknown {
+		m := &d.Unknown[i]
+		b = binary.AppendUvarint(extsort.AppendBytes(extsort.AppendBytes(extsort.AppendBytes(b, m.Reason), m.Path), m.Detail), m.INodeID)
+	}
+	return cleanup.AppendFacts(b, j.Stopped)
+}
+
+func unpackJob(b []byte, u *cleanup.Unpacker) *cleanup.JobDecision {
+	r := &extsort.Unpacker{Rest: b}
+	j := &cleanup.JobDecision{Name: string(r.Bytes()), Mapped: r.Bool(), Job: &flink.Job{}}
+	d := j.Job
+	d.Name, d.Excluded, d.INodeID = string(r.Bytes()), r.Bool(), r.Unsigned()
+	d.Totals = flink.Totals{Files: r.Signed(), Directories: r.Signed(), Symlinks: r.Signed(), Length: r.Signed(), Space: r.Signed()}
+	d.NumUnknown = r.Signed()
+	for range r.Len() {
+		d.Unknown = append(d.Unknown, flink.Misfit{Reason: flink.Reason(r.Bytes()), Path: bytes.Clone(r.Bytes()), Detail: string(r.Bytes()), INodeID: r.Unsigned()})
+	}
+	j.Stopped, _ = u.Facts(r.Rest)
+	return j
+}
+
+// weighed goes over all jobs and units in the order of the decision, and holds the items
+// against the belts of the decision and of the plan.
+type weighed struct {
+	b     *builder
+	tally *cleanup.Tally
+	belts belts
+	u     cleanup.Unpacker
+	all   bool // units without items, too
+
+	key jobKey
+	job *cleanup.JobDecision
+	// The present unit, its items' weights, and why each is deferred: by the decision or,
+	// if that does not defer it, by the plan.
+	unit    *cleanup.UnitDecision
+	weights []weight
+	why     [][]cleanup.Fact
+}
+
+func (b *builder) newWeighed(all bool) *weighed {
+	d := b.r.Decider.Decision()
+	return &weighed{b: b, tally: d.StartTally(b.r.Policy), belts: b.newBelts(), all: all}
+}
+
+// each calls fn for every job, with no unit, and every unit.
+func (w *weighed) each(ctx context.Context, fn func() error) error {
+	r, err := w.b.units.Read()
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		key, rest, ok, err := r.Next()
+		if err == nil && n%256 == 0 {
+			err = ctx.Err()
+		}
+		if err != nil || !ok {
+			return err
+		}
+		w.key = jobKey{int(binary.BigEndian.Uint32(key)), int(binary.BigEndian.Uint32(key[4:]))}
+		if key[8] == jobRecord {
+			w.job, w.unit = unpackJob(rest, &w.u), nil
+			w.tally.Job()
+			w.belts.job()
+		} else if items, n := binary.Uvarint(rest); items == 0 && !w.all {
+			continue
+		} else {
+			w.weigh(rest[n:])
+		}
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+}
+
+// weigh unpacks a unit and decides what of it is deferred.
+func (w *weighed) weigh(rest []byte) {
+	root := w.b.r.Decider.Decision().Roots[w.key.root]
+	u, rest := w.u.Unit(rest, root, w.job)
+	w.unit = u
+	w.tally.Unit(w.job, u)
+	w.weights, w.why = w.weights[:0], w.why[:0]
+	r := &extsort.Unpacker{Rest: rest}
+	w.belts.unit()
+	for _, i := range u.Items {
+		var x weight
+		x.unpack(r)
+		why := i.Deferred
+		if len(why) == 0 && !w.left() {
+			why = w.belts.weigh(i, &x)
+		}
+		w.weights, w.why = append(w.weights, x), append(w.why, why)
+	}
+}
+
+// unknownOf gives the first of the entries that are not Flink's in the units of a job.
+func (b *builder) unknownOf(k jobKey) ([]flink.Misfit, error) {
+	r, err := b.units.Read()
+	if err != nil {
+		return nil, err
+	}
+	var list []flink.Misfit
+	var p cleanup.Unpacker
+	for {
+		key, rest, ok, err := r.Next()
+		if err != nil || !ok {
+			return list, err
+		}
+		at := jobKey{int(binary.BigEndian.Uint32(key)), int(binary.BigEndian.Uint32(key[4:]))}
+		if at != k || key[8] != unitRecord {
+			continue
+		}
+		_, n := binary.Uvarint(rest)
+		u, _ := p.Unit(rest[n:], nil, nil)
+		if list = append(list, u.Unit.Unknown...); len(list) >= flink.MaxListed {
+			return list[:flink.MaxListed], nil
+		}
+	}
+}
+
+// left tells whether the items of the present job are left out.
+func (w *weighed) left() bool { return w.b.bad[w.key] }

@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/flink"
+	"fsweep/analyze/internal/extsort"
+	"fsweep/analyze/namespace"
+	"fsweep/fsimage"
+	"fsweep/proto/planfile"
+)
+
+// fileFacts are what an image says of a file that is an item by itself.
+type fileFacts struct {
+	id, parent    uint64
+	parentDir     namespace.Dir
+	length, space int64 // bytes; on disk, as the content summary has it
+	mtime, atime  int64
+	permission    fsimage.Permission
+	moved         namespace.Moved // what moving it gives back
+	there         namespace.Usage // what a quarantine is charged for it
+	open          bool
+}
+
+// pack appends the facts. atime and open are those of the item's rule, which was asked.
+func (f *fileFacts) pack(b []byte) []byte {
+	for _, v := range [...]uint64{f.id, f.parent, uint64(f.parentDir), uint64(f.permission)} {
+		b = binary.AppendUvarint(b, v)
+	}
+	b = extsort.AppendSigned(b, f.length, f.space, f.mtime, f.atime)
+	b = packMoved(b, &f.moved, &f.there)
+	return extsort.AppendBool(b, f.open)
+}
+
+func (f *fileFacts) unpack(r *extsort.Unpacker) {
+	*f = fileFacts{id: r.Unsigned(), parent: r.Unsigned(), parentDir: namespace.Dir(r.Unsigned()), permission: fsimage.Permission(r.Unsigned())}
+	f.length, f.space, f.mtime, f.atime = r.Signed(), r.Signed(), r.Signed(), r.Signed()
+	unpackMoved(r, &f.moved, &f.there)
+	f.open = r.Bool()
+}
+
+func packMoved(b []byte, m *namespace.Moved, there *namespace.Usage) []byte {
+	b = extsort.AppendBool(extsort.AppendSigned(b, m.Freed, m.Held), m.Undeletable)
+	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
+		b = extsort.AppendSigned(b, u.Namespace, u.Space)
+		b = extsort.AppendSigned(b, u.Type[:]...)
+	}
+	return b
+}
+
+func unpackMoved(r *extsort.Unpacker, m *namespace.Moved, there *namespace.Usage) {
+	m.Freed, m.Held, m.Undeletable = r.Signed(), r.Signed(), r.Bool()
+	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
+		u.Namespace, u.Space = r.Signed(), r.Signed()
+		for i := range u.Type {
+			u.Type[i] = r.Signed()
+		}
+	}
+}
+
+// sound tells whether what is said of a file can be. Sizes beyond 64 bits are negative
+// here.
+func (f *fileFacts) sound() bool {
+	return f.id != 0 && min(f.length, f.space, f.moved.Freed, f.moved.Held) >= 0
+}
+
+// flinkFile is the same as the decision wants it.
+func (f *fileFacts) flinkFile(name string) flink.File {
+	return flink.File{Name: name, INodeID: f.id, Length: f.length, MTimeMs: f.mtime, Open: f.open}
+}
+
+// weight is what the image says of an item, as far as lines and belts need it.
+type weight struct {
+	dir  namespace.Dir // NoDir of a file
+	file fileFacts     // of a file
+
+	sum     planfile.Sum
+	counted flink.Totals     // by discovery
+	totals  namespace.Counts // the content summary
+	moved   namespace.Moved
+	there   namespace.Usage
+}
+
+// entries and length are what belts count.
+func (w *weight) entries() int64 {
+	if w.dir == namespace.NoDir {
+		return 1
+	}
+	return int64(w.sum.Count())
+}
+
+func (w *weight) length() int64 {
+	if w.dir == namespace.NoDir {
+		return w.file.length
+	}
+	return w.totals.Length
+}
+
+func (w *weight) undeletable() bool {
+	if w.dir == namespace.NoDir {
+		return w.file.moved.Undeletable
+	}
+	return w.moved.Undeletable
+}
+
+func (w *weight) pack(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(w.dir))
+	if w.dir == namespace.NoDir {
+		return w.file.pack(b)
+	}
+	numbers, count := w.sum.Numbers()
+	b = binary.AppendUvarint(b, count)
+	for _, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	for _, t := range [...]*namespace.Counts{&w.counted, &w.totals} {
+		b = extsort.AppendSigned(b, t.Files, t.Directories, t.Symlinks, t.Length, t.Space)
+	}
+	return packMoved(b, &w.moved, &w.there)
+}
+
+func (w *weight) unpack(r *extsort.Unpacker) {
+	*w = weight{dir: namespace.Dir(r.Unsigned())}
+	if w.dir == namespace.NoDir {
+		w.file.unpack(r)
+		w.counted = flink.Totals{Files: 1, Length: w.file.length}
+		return
+	}
+	count := r.Unsigned()
+	w.sum.AddNumbers([4]uint64{r.Fixed(), r.Fixed(), r.Fixed(), r.Fixed()}, count)
+	for _, t := range [...]*namespace.Counts{&w.counted, &w.totals} {
+		t.Files, t.Directories, t.Symlinks, t.Length, t.Space = r.Signed(), r.Signed(), r.Signed(), r.Signed(), r.Signed()
+	}
+	unpackMoved(r, &w.moved, &w.there)
+}
+
+// weigh finds out about an item; false if what the image says of it does not fit together,
+// or has names that a client cannot use.
+func (b *builder) weigh(i *cleanup.Item, w *weight) (bool, error) {
+	u := i.Unit.Unit
+	*w = weight{dir: namespace.NoDir}
+	var in *flink.Sum
+	switch {
+	case i.INodeID == u.INodeID:
+		w.dir, in, w.counted = u.Dir, &u.Sum, u.Totals
+	case i.INodeID == u.Shared.INodeID && u.Shared.Exists():
+		w.dir, in, w.counted = u.Shared.Dir, &u.Shared.Sum, u.Shared.Totals
+	case i.INodeID == u.Taskowned.INodeID && u.Taskowned.Exists():
+		w.dir, in, w.counted = u.Taskowned.Dir, &u.Taskowned.Sum, u.Taskowned.Totals
+	default:
+		if c, f := b.inCheckpoint(u, i); f != nil {
+			w.file.unpack(&extsort.Unpacker{Rest: f.Extra})
+			return f.Extra != nil && b.soundFile(i, &w.file), nil
+		} else if c != nil {
+			w.dir, in, w.counted = c.Dir, &c.Sum, c.Totals
+		}
+	}
+	if in == nil {
+		return false, nil
+	}
+	w.sum.AddNumbers([4]uint64(in[1:]), in[0])
+	w.totals = b.t.Summary(w.dir).Counts
+	var err error
+	if w.moved, err = b.t.IfMoved(w.dir); err != nil {
+		return false, err
+	}
+	if there := b.effects.destination; there != namespace.NoDir {
+		w.there = b.t.UsageIn(w.dir, there)
+	}
+	return b.soundDir(i, w), nil
+}
+
+// inCheckpoint finds the checkpoint that an item is, or the unfinished file that it is in
+// one.
+func (b *builder) inCheckpoint(u *flink.Unit, i *cleanup.Item) (*flink.Checkpoint, *flink.File) {
+	if i.Kind == cleanup.CheckpointItem {
+		return b.checkpoint(u, i.INodeID), nil
+	}
+	c := b.checkpoint(u, i.ParentID)
+	if c == nil {
+		return nil, nil
+	}
+	f := slices.IndexFunc(c.InProgress, func(f flink.File) bool { return f.INodeID == i.INodeID })
+	if f < 0 {
+		return nil, nil
+	}
+	return c, &c.InProgress[f]
+}
+
+// checkpoint finds one by inode id. Items come by number, the highest first, so the search
+// goes on from the last one.
+func (b *builder) checkpoint(u *flink.Unit, id uint64) *flink.Checkpoint {
+	for n := range u.Checkpoints {
+		k := (b.cursor + len(u.Checkpoints) - n) % len(u.Checkpoints)
+		if u.Checkpoints[k].INodeID == id {
+			b.cursor = k
+			return u.Checkpoints[k]
+		}
+	}
+	return nil
+}
+
+func (b *builder) soundFile(i *cleanup.Item, f *fileFacts) bool {
+	return planfile.Path(i.Path).Clean() == nil && !f.open && f.parent == i.ParentID && f.sound()
+}
+
+// soundDir also adds the directories in the item to its sum: the tree has all that is said
+// of them.
+func (b *builder) soundDir(i *cleanup.Item, w *weight) bool {
+	children, dirs, names := int64(0), int64(0), true
+	todo := append(b.todo[:0], w.dir)
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		children += b.t.ChildCount(d)
+		dirs++
+		w.sum.Add(planfile.Entry{InodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)), Kind: planfile.EntryDirectory, MTimeMs: b.t.MTimeMs(d), Name: b.t.Name(d)})
+		var last []byte
+		for c := range b.s.Subdirectories(d) {
+			name := b.t.Name(c)
+			names = names && !impossible(name) && string(name) != string(last)
+			last = name
+			todo = append(todo, c)
+		}
+	}
+	b.todo = todo
+	t, entries := totals(w.totals), int64(w.sum.Count())
+	counted := min(t.Files, t.Directories, t.Symlinks, t.Length, t.Space) >= 0
+	return planfile.Path(i.Path).Clean() == nil && names && counted && children == entries-1 && dirs <= t.Directories &&
+		entries-dirs <= t.Files+t.Symlinks && entries <= t.Files+t.Symlinks+t.Directories &&
+		b.t.ID(w.dir) == i.INodeID && b.t.ID(b.t.Parent(w.dir)) == i.ParentID
+}
+
+// impossible tells whether no client can make or use a name.
+func impossible(name []byte) bool {
+	switch string(name) {
+	case "", ".", "..", ".snapshot":
+		return true
+	}
+	return bytes.IndexByte(name, '/') >= 0
+}
+
+func totals(c namespace.Counts) planfile.Totals {
+	return planfile.Totals{Files: c.Files, Directories: c.Directories, Symlinks: c.Symlinks, Length: c.Length, Space: c.Space}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"fsweep/analyze/cleanup"
+	"fsweep/analyze/plan"
+	view "fsweep/reports/cleanup"
+)
+
+// entries are the jobs and units of a plan that was written, which are read one after the
+// other: there can be more of them than memory.
+type entries struct {
+	ctx    context.Context
+	result *plan.Result
+	err    error // of the reading that failed; then what is shown is not all
+}
+
+func newEntries(ctx context.Context, r *plan.Result) *entries { return &entries{ctx: ctx, result: r} }
+
+var errEnough = errors.New("enough")
+
+// all goes over all entries. Each is valid until the next.
+func (e *entries) all() iter.Seq[*plan.Entry] {
+	return func(yield func(*plan.Entry) bool) {
+		err := e.result.Each(e.ctx, func(x *plan.Entry) error {
+			if !yield(x) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			e.err = err
+		}
+	}
+}
+
+// cursor goes over entries on behalf of those who want roots, jobs and units.
+type cursor struct {
+	s    *planSource
+	next func() (*plan.Entry, bool)
+	stop func()
+	at   *plan.Entry // nil: there is none any more
+	unit *unitView
+}
+
+// cursor begins to read; of nil there is nothing to read.
+func (e *entries) cursor(s *planSource) *cursor {
+	c := &cursor{s: s, stop: func() {}}
+	if e == nil {
+		return c
+	}
+	c.next, c.stop = iter.Pull(e.all())
+	c.unit = newUnitView(s)
+	s.written = c.written
+	c.advance()
+	return c
+}
+
+func (c *cursor) advance() {
+	var ok bool
+	if c.at, ok = c.next(); !ok {
+		c.at = nil
+	}
+}
+
+// written tells what became of an item of the present unit.
+func (c *cursor) written(i *cleanup.Item) (plan.Written, bool) {
+	n := slices.Index(c.at.Unit.Items, i)
+	return c.at.Items[n], true
+}
+
+// jobs gives those of a root, to be gone through once.
+func (c *cursor) jobs(root *cleanup.RootDecision) iter.Seq[*view.Job] {
+	return func(yield func(*view.Job) bool) {
+		for c.at != nil && c.at.Root == root {
+			if c.at.Unit != nil { // of a job of which nobody wanted the units
+				c.advance()
+				continue
+			}
+			j := c.s.job(root, c.at.Job)
+			if len(c.at.Unknown) > 0 {
+				j.NumUnknown = c.at.NumUnknown
+				for i := range c.at.Unknown {
+					j.Unknown = append(j.Unknown, misfit(&c.at.Unknown[i]))
+				}
+			}
+			c.advance()
+			j.Units = c.units
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// units gives those of a job.
+func (c *cursor) units(yield func(*view.Unit) bool) {
+	for c.at != nil && c.at.Unit != nil {
+		if c.unit.show(c.at.Unit); !yield(&c.unit.Unit) {
+			return
+		}
+		c.advance()
+	}
+}
