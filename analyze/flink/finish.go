@@ -167,6 +167,18 @@ func (s *Survey) Subdirectories(d namespace.Dir) iter.Seq[namespace.Dir] {
 	return s.index.subdirectories(d)
 }
 
+// Subtree gives a directory that is a root or below one and all of the same root below it,
+// each before what is in it, by name; and for each how many of them it and what is below it
+// are. Neither may be changed.
+func (s *Survey) Subtree(d namespace.Dir) (dirs []namespace.Dir, sizes []uint32) {
+	n := s.index.at(d)
+	if n == noNode {
+		return nil, nil
+	}
+	end := n + s.index.size[n]
+	return s.index.dirs[n:end:end], s.index.size[n:end:end]
+}
+
 // Kind tells what a directory below a root is: that of a job, excluded ones too, or of a unit,
 // of which the kind is. It is NoUnit if it is neither.
 func (s *Survey) Kind(d namespace.Dir) (job bool, unit UnitKind) {

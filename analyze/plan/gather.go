@@ -106,6 +106,9 @@ func (b *builder) packUnit(rest []byte, k jobKey, u *cleanup.UnitDecision) ([]by
 // alone tells which items of a unit have a path that is none of the others' before it, in
 // the order of paths, nor in one of those.
 func (b *builder) alone(items []*cleanup.Item) []bool {
+	if len(items) < 2 {
+		return one[:len(items)]
+	}
 	order := b.order[:0]
 	for n := range items {
 		order = append(order, n)
@@ -119,6 +122,8 @@ func (b *builder) alone(items []*cleanup.Item) []bool {
 	b.order, b.apart, b.around = order, alone, around
 	return alone
 }
+
+var one = []bool{true}
 
 // packJob packs a job without its units.
 func packJob(b []byte, j *cleanup.JobDecision) []byte {

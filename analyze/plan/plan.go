@@ -253,7 +253,6 @@ type builder struct {
 	// Scratch of gather.
 	weight weight
 	cursor int
-	todo   []namespace.Dir
 	order  []int
 	apart  []bool
 }

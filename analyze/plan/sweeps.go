@@ -36,12 +36,9 @@ func (b *builder) find(id uint64) (namespace.Dir, bool) {
 
 // mark gives a directory and all below it a number.
 func (b *builder) mark(top namespace.Dir, number uint32) {
-	todo := []namespace.Dir{top}
-	for len(todo) > 0 {
-		d := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	inside, _ := b.s.Subtree(top)
+	for _, d := range inside {
 		b.column[d] = number
-		todo = slices.AppendSeq(todo, b.s.Subdirectories(d))
 	}
 }
 

@@ -210,23 +210,19 @@ func (b *builder) soundFile(i *cleanup.Item, f *fileFacts) bool {
 // soundDir also adds the directories in the item to its sum: the tree has all that is said
 // of them.
 func (b *builder) soundDir(i *cleanup.Item, w *weight) bool {
-	children, dirs, names := int64(0), int64(0), true
-	todo := append(b.todo[:0], w.dir)
-	for len(todo) > 0 {
-		d := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	children, names := int64(0), true
+	inside, sizes := b.s.Subtree(w.dir)
+	for n, d := range inside {
+		name, parent := b.t.Name(d), b.t.Parent(d)
 		children += b.t.ChildCount(d)
-		dirs++
-		w.sum.Add(planfile.Entry{InodeID: b.t.ID(d), ParentID: b.t.ID(b.t.Parent(d)), Kind: planfile.EntryDirectory, MTimeMs: b.t.MTimeMs(d), Name: b.t.Name(d)})
-		var last []byte
-		for c := range b.s.Subdirectories(d) {
-			name := b.t.Name(c)
-			names = names && !impossible(name) && string(name) != string(last)
-			last = name
-			todo = append(todo, c)
+		w.sum.Add(planfile.Entry{InodeID: b.t.ID(d), ParentID: b.t.ID(parent), Kind: planfile.EntryDirectory, MTimeMs: b.t.MTimeMs(d), Name: name})
+		if n > 0 {
+			next := n + int(sizes[n])
+			twice := next < len(inside) && b.t.Parent(inside[next]) == parent && string(b.t.Name(inside[next])) == string(name)
+			names = names && !impossible(name) && !twice
 		}
 	}
-	b.todo = todo
+	dirs := int64(len(inside))
 	t, entries := totals(w.totals), int64(w.sum.Count())
 	counted := min(t.Files, t.Directories, t.Symlinks, t.Length, t.Space) >= 0
 	return planfile.Path(i.Path).Clean() == nil && names && counted && children == entries-1 && dirs <= t.Directories &&
