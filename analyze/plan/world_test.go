@@ -6,12 +6,10 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	"fsweep/analyze/cleanup"
@@ -165,56 +163,6 @@ func (w *world) write(t testing.TB, workers int) *made {
 	m.read(t)
 	m.look(t)
 	return m
-}
-
-// look takes down what became of all items, and compares jobs and units with those that
-// were decided about in memory.
-func (m *made) look(t testing.TB) {
-	t.Helper()
-	m.written = map[cleanup.Path]Written{}
-	var got, want []string
-	err := m.Each(t.Context(), func(e *Entry) error {
-		if e.Unit == nil {
-			got = append(got, showJob(e.Root, e.Job))
-			return nil
-		}
-		got = append(got, showUnit(e.Unit))
-		for n, i := range e.Unit.Items {
-			w := e.Items[n]
-			w.Why = slices.Clone(w.Why)
-			m.written[i.Path] = w
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range m.decision.Roots {
-		for _, j := range r.Jobs {
-			want = append(want, showJob(r, j))
-			for _, u := range j.Units {
-				want = append(want, showUnit(u))
-			}
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func showJob(r *cleanup.RootDecision, j *cleanup.JobDecision) string {
-	return fmt.Sprintf("%s %v %q %v %q %v %d %+v %d %+v %+v", r.Policy.Path, r.Stopped, j.Name, j.Mapped, j.Job.Name, j.Job.Excluded, j.Job.INodeID, j.Job.Totals, j.Job.NumUnknown, j.Job.Unknown, j.Stopped)
-}
-
-func showUnit(u *cleanup.UnitDecision) string {
-	f := u.Unit
-	text := fmt.Sprintf("%q %v %v %v %v %d %d %q %d %+v %+v %d %d %d %+v %v", u.Path, u.Verdict, u.Rule, u.Whole(), u.NeedsReferenceProof, u.Newer, f.Kind, f.Name, f.INodeID, f.Totals,
-		f.Times.Newest, f.Times.NewestMetadataMs, f.Times.NewestDataATimeMs, f.NumUnknown, f.Unknown, f.Times.HasMetadata)
-	text += fmt.Sprintf(" %+v", u.Keeps)
-	for _, i := range u.Items {
-		text += fmt.Sprintf(" %v %v %q %d %d %d %d %d %v %v %+v %+v", i.Kind, i.Rule, i.Path, i.INodeID, i.ParentID, i.SplitOf, i.Inodes, i.Bytes, i.NeedsReferenceProof, i.Conditional, i.Facts, i.Deferred)
-	}
-	return text
 }
 
 func (m *made) read(t testing.TB) {

@@ -27,7 +27,7 @@ func (o *planOptions) runSuggest(ctx context.Context, env *cli.Env, name string)
 		}
 		trees, err := flink.Suggest(ctx, t, flink.Options{Workers: o.workers})
 		if err != nil {
-			return err
+			return tempHint(err)
 		}
 		if err := im.verified(ctx); err != nil {
 			return err
