@@ -3,6 +3,9 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // What a call can end with, beside the errors of contexts.
@@ -54,9 +57,14 @@ type RemoteError struct {
 	Kind     error  // one of the Err… values; nil if none fits
 }
 
-// Error gives call, NameNode, class and message.
+// Error gives call, NameNode, class and message, on one line whatever names the message
+// holds.
 func (e *RemoteError) Error() string {
-	return fmt.Sprintf("%s: NameNode %s: %s: %s", e.Call, e.NameNode, e.Class, e.Message)
+	message := e.Message
+	if strings.ContainsFunc(message, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(message) {
+		message = strconv.Quote(message)
+	}
+	return fmt.Sprintf("%s: NameNode %s: %s: %s", e.Call, e.NameNode, e.Class, message)
 }
 
 // Unwrap gives the kind.

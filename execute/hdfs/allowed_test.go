@@ -212,7 +212,6 @@ func TestAllCallsOfThePackage(t *testing.T) {
 		"Active":         func() { _, _ = c.Active(ctx) },
 		"CheckAccess":    func() { _ = c.CheckAccess(ctx, ref, Write) },
 		"Closed":         func() { _, _ = c.Closed(ctx, ref) },
-		"DataNodes":      func() { _, _ = c.DataNodes(ctx, ref) },
 		"Defaults":       func() { _, _ = c.Defaults(ctx) },
 		"EncryptionZone": func() { _, _ = c.EncryptionZone(ctx, "/a") },
 		"List":           func() { _, _ = c.List(ctx, ref, nil) },

@@ -75,6 +75,20 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
+// Names in messages make no line of a log, and nothing that a terminal obeys.
+func TestMessagesAreOneLine(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"Permission denied: inode=\"/ä\"": `x: NameNode nn:8020: c: Permission denied: inode="/ä"`,
+		"a\nERROR \x1b[2J\u202e":          `x: NameNode nn:8020: c: "a\nERROR \x1b[2J\u202e"`,
+	} {
+		got := remoteError("x", execute.NameNode{Address: "nn:8020"}, &hadoop.RpcResponseHeaderProto{ExceptionClassName: proto.String("c"), ErrorMsg: &message})
+		if got.Message != message || got.Error() != want {
+			t.Errorf("%q, %s; want %s", got.Message, got, want)
+		}
+	}
+}
+
 func TestLongMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	got := remoteError("x", execute.NameNode{}, &hadoop.RpcResponseHeaderProto{

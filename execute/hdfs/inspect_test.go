@@ -131,7 +131,6 @@ func TestEveryQuestionByIDIsChecked(t *testing.T) {
 		"XAttrs":      func() error { _, err := c.XAttrs(t.Context(), ref); return err },
 		"Closed":      func() error { closed, err := c.Closed(t.Context(), ref); return orTrue(closed, err) },
 		"CheckAccess": func() error { return c.CheckAccess(t.Context(), ref, Write) },
-		"DataNodes":   func() error { _, err := c.DataNodes(t.Context(), ref); return err },
 	}
 	for name, ask := range questions {
 		var replaced *execute.ReplacedError
@@ -179,7 +178,6 @@ func TestPathsThatCannotBeAskedFor(t *testing.T) {
 			"Closed":         second(c.Closed(t.Context(), execute.At(p))),
 			"EncryptionZone": second(c.EncryptionZone(t.Context(), p)),
 			"TrashRoot":      second(c.TrashRoot(t.Context(), p)),
-			"DataNodes":      second(c.DataNodes(t.Context(), execute.At(p))),
 			"CheckAccess":    c.CheckAccess(t.Context(), execute.At(p), Read),
 		} {
 			if !errors.Is(err, execute.ErrInvalid) {

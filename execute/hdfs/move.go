@@ -49,7 +49,7 @@ func (m *Mover) Mkdirs(ctx context.Context, path string, permission uint16) erro
 			open = open || lost.left
 			return err
 		}
-		open = false
+		open = open && elsewhere(err) // a standby says nothing about an earlier try
 		if err == nil && !a.GetResult() {
 			return &execute.RemoteError{Call: p.method, NameNode: h.nn.Address, Message: "answered false"}
 		}
