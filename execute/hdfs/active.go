@@ -81,7 +81,7 @@ func (c *Client) once(ctx context.Context, do func(h *held) error) error {
 	}
 	defer h.release()
 	if err = do(h); err != nil && temporary(err) {
-		h.conn.active = time.Time{}
+		h.active = time.Time{}
 		c.forget(h.node, err)
 	}
 	return err
@@ -90,8 +90,7 @@ func (c *Client) once(ctx context.Context, do func(h *held) error) error {
 // temporary tells whether to try again: there was no answer, and nothing can have changed;
 // or the answer was that another NameNode or a later time is right.
 func temporary(err error) bool {
-	var lost *lostError
-	if errors.As(err, &lost) {
+	if _, lost := errors.AsType[*lostError](err); lost {
 		return !errors.Is(err, execute.ErrUnknown)
 	}
 	return elsewhere(err)
@@ -113,8 +112,7 @@ func (c *Client) forget(n *node, err error) {
 		c.last = nil
 	}
 	c.mu.Unlock()
-	var lost *lostError
-	if !errors.As(err, &lost) {
+	if _, lost := errors.AsType[*lostError](err); !lost {
 		return
 	}
 	// What else is idle to this NameNode is broken as well, most likely.

@@ -275,8 +275,8 @@ func TestAllCallsOfThePackage(t *testing.T) {
 // callAll calls every exported method of a type; one that the table does not have is a mistake.
 func callAll(t *testing.T, typ reflect.Type, calls map[string]func()) {
 	t.Helper()
-	for i := range typ.NumMethod() {
-		name := typ.Method(i).Name
+	for method := range typ.Methods() {
+		name := method.Name
 		call, ok := calls[name]
 		if !ok {
 			t.Errorf("%v has a method %s that this test does not call", typ, name)

@@ -78,7 +78,7 @@ func kindOf(call, class, message string) error {
 		return execute.ErrExists // a file was to be moved to where a directory stands, or the other way round
 	case class == accessClass && strings.HasSuffix(message, " (is not a directory)"):
 		return execute.ErrNotDirectory // a path below a file; the superuser is told that there is nothing
-	case class == retriableClass && strings.Contains(message, "SafeModeException"):
+	case class == retriableClass && strings.HasPrefix(message, "org.apache.hadoop.hdfs.server.namenode.SafeModeException: "):
 		return execute.ErrSafeMode
 	case class == ioClass && strings.HasPrefix(message, "The XAttr operation has been rejected. "):
 		return execute.ErrUnsupported

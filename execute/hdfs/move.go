@@ -44,8 +44,7 @@ func (m *Mover) Mkdirs(ctx context.Context, path string, permission uint16) erro
 		}
 		var a hadoop.MkdirsResponseProto
 		err = h.call(ctx, p, ids, "", &a)
-		var lost *lostError
-		if errors.As(err, &lost) {
+		if lost, ok := errors.AsType[*lostError](err); ok {
 			open = open || lost.left
 			return err
 		}
@@ -146,8 +145,7 @@ func (m *Mover) Resend(ctx context.Context, move execute.Move, call execute.Call
 // move sends a rename, once.
 func (h *held) move(ctx context.Context, p permitted, ids *callIDs, move execute.Move) error {
 	err := h.call(ctx, p, *ids, callerContext(move), &hadoop.Rename2ResponseProto{})
-	var lost *lostError
-	if errors.As(err, &lost) && lost.left {
+	if lost, ok := errors.AsType[*lostError](err); ok && lost.left {
 		return unknown(err)
 	}
 	ids.retries++
