@@ -11,6 +11,7 @@ import (
 	"fsweep/proto/journal"
 )
 
+// What is refused, and what can never be mended.
 var (
 	// ErrTemporary: a directory that is emptied without asking is no place for a journal.
 	ErrTemporary = errors.New("temporary directory")
@@ -57,7 +58,7 @@ func TestDir(t interface{ TempDir() string }) *Dir { return &Dir{t.TempDir(), di
 
 // temporary gives the one of some directories that holds dir, if any.
 func temporary(dir string, temps ...string) (string, error) {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +72,7 @@ func temporary(dir string, temps ...string) (string, error) {
 			places = append(places, r)
 		}
 		for _, place := range places {
-			if within(dir, place) || within(real, place) {
+			if within(dir, place) || within(resolved, place) {
 				return temp, nil
 			}
 		}
