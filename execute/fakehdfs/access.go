@@ -80,9 +80,6 @@ func (t *tree) traverse(c *caller, l *located, followLast, create bool) error {
 			if create {
 				return refuse(parentNotDir, execute.ErrNotDirectory, "%s (is not a directory)", t.pathOf(n))
 			}
-			if c.super() {
-				return nil
-			}
 			return refuse(accessControl, execute.ErrNotDirectory, "%s (is not a directory)", t.pathOf(n))
 		}
 		if err := t.need(c, n, run); err != nil {

@@ -1,6 +1,7 @@
 package fakehdfs
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -39,20 +40,21 @@ func (s *state) status(n *inode) *execute.Status {
 	switch n.kind {
 	case execute.File:
 		st.Length, st.Replication, st.BlockSize, st.ErasureCoded = int64(len(n.content)), n.repl, s.opts.BlockSize, n.ec
-		st.Encrypted = s.tree.inodes[n.id] != nil && s.tree.inZone(n.id) != 0
 	case execute.Directory:
 		st.Children = int64(len(n.children))
-		if s.tree.inodes[n.id] != nil {
-			st.Encrypted, st.ErasureCoded = s.tree.inZone(n.id) != 0, s.tree.codedAt(n.id)
-		}
+		st.ErasureCoded = s.tree.inodes[n.id] != nil && s.tree.codedAt(n.id)
 	case execute.Symlink:
 	}
+	st.Encrypted = s.tree.inodes[n.id] != nil && s.tree.inZone(n.id) != 0
 	return st
 }
 
 // getFileLinkInfo answers nil where nothing stands.
 func (s *state) getFileLinkInfo(c *caller, path string) (*execute.Status, error) {
 	l, err := s.tree.reach(c, path, false)
+	if errors.Is(err, execute.ErrNotDirectory) && c.super() {
+		return nil, nil // only ordinary users are told that a file stands above
+	}
 	if err != nil || l.last() == nil {
 		return nil, err
 	}

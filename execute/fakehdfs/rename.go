@@ -51,8 +51,10 @@ func (s *state) rename(c *caller, src, dst string, trash bool) error {
 	for _, check := range []func() error{
 		func() error { return s.mayRename(c, from, to, trash) },
 		func() error { return s.movable(from) },
-		func() error { return s.free(from, to) },
+		func() error { return apart(from, to) },
 		func() error { return s.sameZone(from.last(), to) },
+		func() error { return free(from, to) },
+		func() error { return s.unnested(from, to) },
 		func() error { return s.room(from, to) },
 	} {
 		if err := check(); err != nil {
@@ -128,16 +130,26 @@ func (s *state) guarded(n *inode) string {
 	return ""
 }
 
-// free checks that the target does not exist and that its directory does.
-func (s *state) free(from, to *located) error {
-	n, there := from.last(), to.last()
+// apart checks that the target is no part of the source.
+func apart(from, to *located) error {
+	n := from.last()
 	switch {
 	case from.path == to.path:
 		return refuse(alreadyExists, execute.ErrExists, "The source %s and destination %s are the same", from.path, to.path)
+	case n.kind == execute.Symlink && string(n.content) == to.path:
+		return refuse(alreadyExists, execute.ErrExists, "Cannot rename symlink %s to its target %s", from.path, to.path)
 	case strings.HasPrefix(to.path, from.path+"/"):
 		return refuse(ioException, nil, "Rename destination %s is a directory or file under source %s", to.path, from.path)
 	case len(to.names) == 0:
 		return refuse(ioException, nil, "rename destination cannot be the root")
+	}
+	return nil
+}
+
+// free checks that the target does not exist and that its directory does.
+func free(from, to *located) error {
+	n, there := from.last(), to.last()
+	switch {
 	case there != nil && (there.kind == execute.Directory) != (n.kind == execute.Directory):
 		return refuse(ioException, execute.ErrExists, "Source %s and destination %s must both be directories", from.path, to.path)
 	case there != nil:
@@ -148,10 +160,28 @@ func (s *state) free(from, to *located) error {
 	return nil
 }
 
+// unnested refuses to bring a snapshottable directory below another one.
+func (s *state) unnested(from, to *located) error {
+	within, below := false, false
+	s.tree.above(to.parent().id, func(n *inode) bool {
+		within = within || n.snapshottable
+		return !within
+	})
+	if !within {
+		return nil
+	}
+	walk(s.tree.look, from.last().id, func(n *inode) { below = below || n.snapshottable })
+	if !below {
+		return nil
+	}
+	return refuse(snapshotRefusal, execute.ErrSnapshot, "Unable to rename because %s has snapshottable descendant directories and %s is a descent of a snapshottable directory, and HDFS does not support nested snapshottable directory.",
+		from.path, s.tree.path(to.parent().id))
+}
+
 // sameZone refuses moves into, out of and between encryption zones. The root of a zone
 // itself may be moved.
 func (s *state) sameZone(n *inode, to *located) error {
-	a, b := s.tree.inZone(n.id), s.tree.inZone(to.parent().id)
+	a, b := s.tree.inZone(n.id), s.tree.inZone(to.deepest().id)
 	path := s.tree.path(n.id)
 	switch {
 	case a == b || a == n.id && b == 0:

@@ -212,7 +212,7 @@ func (t *tree) remove(id uint64, now int64) {
 	var all []*inode
 	walk(t.look, id, func(n *inode) { all = append(all, n) })
 	for _, n := range all {
-		if s := t.knownBy(n.id); s != nil {
+		if s := t.knownBy(n.id); s != nil && n.kind != execute.Symlink { // NameNodes forget symlinks
 			was := s.inodes[n.id]
 			moved := was.parent != n.parent || was.name != n.name
 			t.held[n.id] = held{parent: was.parent, name: was.name, moved: moved}
@@ -304,12 +304,15 @@ func (t *tree) sums(dir uint64, movedOut bool) execute.Summary {
 	return sum
 }
 
-// below tells whether an inode stood below a directory when the snapshot was taken.
+// below tells whether an inode stood below a directory when the snapshot was taken, or
+// was deleted from a directory that stands there now.
 func (s *snapshot) below(id, dir uint64, t *tree) bool {
+	gone := t.inodes[id] == nil
 	for id != s.root {
-		if id = s.inodes[id].parent; id == dir {
+		if id = s.inodes[id].parent; id == dir || gone && t.inodes[id] != nil && t.below(id, dir) {
 			return true
 		}
+		gone = gone && t.inodes[id] == nil
 	}
 	return t.inodes[s.root] != nil && t.below(s.root, dir)
 }
