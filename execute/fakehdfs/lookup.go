@@ -12,35 +12,45 @@ import (
 const (
 	superuser  = "root"
 	supergroup = "supergroup"
+
+	snapshotDir    = ".snapshot"
+	reservedInodes = "/.reserved/.inodes"
+)
+
+// Limits of NameNodes: bytes of a name, characters and depth of a path.
+const (
+	maxName  = 255
+	maxPath  = 8000
+	maxDepth = 1000
+)
+
+// Bits of a permission, for one of owner, group and others.
+const (
+	read  = 4
+	write = 2
+	run   = 1
 )
 
 // Classes of exceptions, as NameNodes name them.
 const (
-	accessControl    = "org.apache.hadoop.security.AccessControlException"
-	alreadyExists    = "org.apache.hadoop.fs.FileAlreadyExistsException"
-	assertion        = "java.lang.AssertionError"
-	fileNotFound     = "java.io.FileNotFoundException"
-	illegalArgument  = "java.lang.IllegalArgumentException"
-	illegalName      = "org.apache.hadoop.HadoopIllegalArgumentException"
-	invalidPath      = "org.apache.hadoop.fs.InvalidPathException"
-	ioException      = "java.io.IOException"
-	nameTooLong      = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException"
-	nsQuota          = "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"
-	dsQuota          = "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"
-	parentNotDir     = "org.apache.hadoop.fs.ParentNotDirectoryException"
-	retriable        = "org.apache.hadoop.ipc.RetriableException"
-	safeMode         = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
-	snapshotAccess   = "org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException"
-	snapshotRefusal  = "org.apache.hadoop.hdfs.protocol.SnapshotException"
-	standby          = "org.apache.hadoop.ipc.StandbyException"
-	unresolvedPath   = "org.apache.hadoop.hdfs.protocol.UnresolvedPathException"
-	xattrNotFound    = "org.apache.hadoop.hdfs.protocol.XAttrNotFoundException"
-	maxName          = 255
-	maxPath          = 8000
-	maxDepth         = 1000
-	snapshotDir      = ".snapshot"
-	reservedInodes   = "/.reserved/.inodes"
-	read, write, run = 4, 2, 1
+	accessControl   = "org.apache.hadoop.security.AccessControlException"
+	alreadyExists   = "org.apache.hadoop.fs.FileAlreadyExistsException"
+	assertion       = "java.lang.AssertionError"
+	fileNotFound    = "java.io.FileNotFoundException"
+	illegalArgument = "java.lang.IllegalArgumentException"
+	illegalName     = "org.apache.hadoop.HadoopIllegalArgumentException"
+	invalidPath     = "org.apache.hadoop.fs.InvalidPathException"
+	ioException     = "java.io.IOException"
+	nameTooLong     = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException"
+	nsQuota         = "org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"
+	dsQuota         = "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"
+	parentNotDir    = "org.apache.hadoop.fs.ParentNotDirectoryException"
+	retriable       = "org.apache.hadoop.ipc.RetriableException"
+	safeMode        = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
+	snapshotAccess  = "org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException"
+	snapshotRefusal = "org.apache.hadoop.hdfs.protocol.SnapshotException"
+	standby         = "org.apache.hadoop.ipc.StandbyException"
+	unresolvedPath  = "org.apache.hadoop.hdfs.protocol.UnresolvedPathException"
 )
 
 // refuse makes the answer of a NameNode that refuses.

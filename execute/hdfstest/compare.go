@@ -21,7 +21,7 @@ func Compare(t testing.TB, seed uint64, steps int, a, b Cluster) []string {
 	t.Helper()
 	c := &comparison{
 		TB: t, rng: rand.New(rand.NewPCG(seed, 0)), dir: fmt.Sprintf("/compare-%d", seed),
-		ids: make(map[uint64]uint64), snapshots: make(map[uint64][]string), quotas: make(map[uint64]bool),
+		ids: make(map[uint64]uint64), snapshots: make(map[uint64][]string), quotas: make(map[uint64]bool), allowed: make(map[uint64]bool),
 	}
 	for i, cluster := range []Cluster{a, b} {
 		c.sides[i].admin = cluster.Admin()
@@ -68,6 +68,7 @@ type comparison struct {
 	known       []uint64          // the keys, in the order in which they were seen
 	snapshots   map[uint64][]string
 	quotas      map[uint64]bool
+	allowed     map[uint64]bool // snapshots; Hadoop 2 does not show it
 	history     []string
 	differences []string
 }
@@ -243,12 +244,13 @@ func (c *comparison) attribute(dir found, do func(string, func(Admin))) {
 	case 4:
 		do(fmt.Sprint("SetXAttr ", dir.path, "user.x"), func(a Admin) { a.SetXAttr(c, dir.path, "user.x", []byte(dir.path)) })
 	case 5:
-		if !top && !dir.Snapshottable && !c.nested(dir.path) {
+		if !top && !c.allowed[dir.ID] && !c.nested(dir.path) {
+			c.allowed[dir.ID] = true
 			do(fmt.Sprint("AllowSnapshots ", dir.path), func(a Admin) { a.AllowSnapshots(c, dir.path) })
 		}
 	case 6:
 		all := c.snapshots[dir.ID]
-		if dir.Snapshottable && len(all) < 2 {
+		if c.allowed[dir.ID] && len(all) < 2 {
 			name := fmt.Sprintf("s%d", c.rng.Uint32())
 			c.snapshots[dir.ID] = append(all, name)
 			do(fmt.Sprint("Snapshot ", dir.path, name), func(a Admin) { a.Snapshot(c, dir.path, name) })
@@ -257,7 +259,7 @@ func (c *comparison) attribute(dir found, do func(string, func(Admin))) {
 			do(fmt.Sprint("DeleteSnapshot ", dir.path, all[0]), func(a Admin) { a.DeleteSnapshot(c, dir.path, all[0]) })
 		}
 	case 7:
-		if c.zones && !top && !dir.Encrypted && dir.Children == 0 && !dir.Snapshottable && c.rng.IntN(3) == 0 {
+		if c.zones && !top && !dir.Encrypted && dir.Children == 0 && !c.allowed[dir.ID] && c.rng.IntN(3) == 0 {
 			do(fmt.Sprint("EncryptionZone ", dir.path), func(a Admin) { a.EncryptionZone(c, dir.path) })
 		}
 	}
@@ -384,66 +386,4 @@ func (c *comparison) rename(user string) {
 		from = c.tree[i].path
 	}
 	c.both(fmt.Sprintf("rename of inode %d (%s) to %s as %s, trash %t, looked before %t", id, from, to, user, trash, checked), errs)
-}
-
-func (c *comparison) pick(is func(found) bool) []found {
-	return slices.DeleteFunc(slices.Clone(c.tree), func(f found) bool { return !is(f) })
-}
-
-func (c *comparison) at(p string) (found, bool) {
-	i := slices.IndexFunc(c.tree, func(f found) bool { return f.path == p })
-	if i < 0 {
-		return found{}, false
-	}
-	return c.tree[i], true
-}
-
-// held tells whether snapshots forbid to delete something.
-func (c *comparison) held(p string) bool {
-	return slices.ContainsFunc(c.tree, func(f found) bool {
-		return (f.path == p || strings.HasPrefix(f.path, p+"/")) && len(c.snapshots[f.ID]) > 0
-	})
-}
-
-// bounded tells whether there is a quota above something.
-func (c *comparison) bounded(p string) bool {
-	return slices.ContainsFunc(c.tree, func(f found) bool { return strings.HasPrefix(p, f.path+"/") && c.quotas[f.ID] })
-}
-
-// nested tells whether a snapshottable directory stands above or below.
-func (c *comparison) nested(p string) bool {
-	return slices.ContainsFunc(c.tree, func(f found) bool {
-		return f.Snapshottable && (strings.HasPrefix(f.path, p+"/") || strings.HasPrefix(p, f.path+"/"))
-	})
-}
-
-// id gives an inode's, mostly of one that lives.
-func (c *comparison) id() uint64 {
-	if n := len(c.tree); n > 0 && c.rng.IntN(4) > 0 {
-		return c.tree[c.rng.IntN(n)].ID
-	}
-	return c.known[c.rng.IntN(len(c.known))]
-}
-
-func (c *comparison) name() string { return []string{"a", "b", "c", "d"}[c.rng.IntN(4)] }
-
-func (c *comparison) user() string { return []string{owner, foreigner}[c.rng.IntN(2)] }
-
-func (c *comparison) permission() uint16 {
-	return []uint16{0o777, 0o777, 0o755, 0o755, 0o700, 0o711, 0o555, 0o1777}[c.rng.IntN(8)]
-}
-
-// path gives some path, often one that exists or could be made.
-func (c *comparison) path() string {
-	p := c.dir
-	if n := len(c.tree); n > 0 && c.rng.IntN(4) > 0 {
-		p = c.tree[c.rng.IntN(n)].path
-	}
-	for range []int{0, 1, 1, 1, 2}[c.rng.IntN(5)] {
-		p = path.Join(p, c.name())
-	}
-	if p == c.dir {
-		p = path.Join(p, c.name())
-	}
-	return p
 }
