@@ -56,6 +56,9 @@ func TestNameNodeHA(t *testing.T) {
 			h.checkJournal(t)
 		})
 	}
+	t.Run("conformance", func(t *testing.T) {
+		hdfstest.Run(t, func(*testing.T) hdfstest.Cluster { return c })
+	})
 }
 
 // ha is the cluster with a directory and a user of one test.
