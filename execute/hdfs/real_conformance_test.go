@@ -27,6 +27,9 @@ func TestNameNode(t *testing.T) {
 			t.Run("conformance", func(t *testing.T) {
 				hdfstest.Run(t, func(*testing.T) hdfstest.Cluster { return c })
 			})
+			if c.Can().ErasureCoding { // Hadoop 2 does not say what is snapshottable, which the comparison has to know
+				t.Run("the cluster in memory answers the same", func(t *testing.T) { fakeAnswersTheSame(t, c) })
+			}
 		})
 	}
 }
