@@ -38,7 +38,8 @@ type oneFile struct {
 	defaults execute.Defaults
 	blocks   *hadoop.LocatedBlocksProto
 	active   execute.NameNode
-	asked    int // block locations
+	asked    int   // block locations
+	asks     error // what they are refused with
 }
 
 const fileID = 16400
@@ -96,7 +97,7 @@ func (f *oneFile) blockLocations(_ context.Context, ref execute.Ref) (*hadoop.Lo
 	if id, _ := ref.ID(); id != fileID {
 		return nil, fmt.Errorf("asked for %s", ref)
 	}
-	return proto.CloneOf(f.blocks), f.gone
+	return proto.CloneOf(f.blocks), errors.Join(f.gone, f.asks)
 }
 
 // addBlock appends a block that DataNodes have.

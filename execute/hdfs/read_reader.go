@@ -120,12 +120,12 @@ func (r *fileReader) check(ctx context.Context, file execute.FileID) (*execute.S
 
 // read passes the bytes on, from the first way that gives some.
 func (r *fileReader) read(ctx context.Context, file execute.FileID, status *execute.Status, use func(io.Reader) error) error {
-	if file.Length == 0 { // No DataNode has anything of it.
-		return use(newExactReader(ctx, eof{}, 0))
-	}
 	found, err := r.find(ctx, file, status)
 	if err != nil {
 		return err
+	}
+	if file.Length == 0 { // No DataNode has anything of it.
+		return use(newExactReader(ctx, eof{}, 0))
 	}
 	reasons := make([]error, 0, len(r.ways))
 	for _, w := range r.ways {

@@ -206,8 +206,12 @@ func TestReaderEmptyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, calls, err := readAll(t.Context(), r, f.id()); err != nil || calls != 1 || len(got) != 0 || f.asked != 0 {
-		t.Errorf("%q, %d calls, %d questions, %v", got, calls, f.asked, err)
+	if got, calls, err := readAll(t.Context(), r, f.id()); err != nil || calls != 1 || len(got) != 0 {
+		t.Errorf("%q, %d calls, %v", got, calls, err)
+	}
+	f.asks = execute.ErrPermission
+	if _, calls, err := readAll(t.Context(), r, f.id()); !errors.Is(err, execute.ErrPermission) || calls != 0 {
+		t.Errorf("of someone else: %d calls, %v", calls, err)
 	}
 }
 
