@@ -81,6 +81,9 @@ func (w *webHDFSWay) open(ctx context.Context, f *foundFile) (io.ReadCloser, err
 	if f.protection == privateTransfer && server.scheme != "https" {
 		return nil, fmt.Errorf("%w: the data transfer is encrypted, and dfs.http.policy allows http only", execute.ErrUnreadable)
 	}
+	if err := w.identify(ctx, server, f); err != nil {
+		return nil, err
+	}
 	to, err := w.redirect(ctx, server, f)
 	if err != nil {
 		return nil, err
@@ -88,12 +91,41 @@ func (w *webHDFSWay) open(ctx context.Context, f *foundFile) (io.ReadCloser, err
 	return w.fetch(ctx, to, f)
 }
 
+// identify asks whether the HTTP address is that of the NameNode which our RPCs go to, by what
+// it says of the file. An address that was mixed up would lead to an inode of the same id
+// in another nameservice, and even to the same DataNodes, which may serve several.
+func (w *webHDFSWay) identify(ctx context.Context, server webServer, f *foundFile) error {
+	response, err := w.ask(ctx, server, "GETFILESTATUS", f.ID)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return httpError("NameNode "+server.address, server.address, response)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxHTTPError))
+	if err != nil {
+		return fmt.Errorf("NameNode %s: %w", server.address, err)
+	}
+	var answer struct {
+		FileStatus struct {
+			Type                             string
+			FileID, Length, ModificationTime int64
+		}
+	}
+	got := &answer.FileStatus
+	err = json.Unmarshal(body, &answer)
+	if err != nil || got.Type != "FILE" || uint64(got.FileID) != f.ID || got.Length != f.Length || got.ModificationTime != f.MTimeMs {
+		return fmt.Errorf("NameNode %s knows another file by that id: is its address that of this nameservice?", server.address)
+	}
+	return nil
+}
+
 // redirect asks the NameNode which DataNode to go to.
 func (w *webHDFSWay) redirect(ctx context.Context, server webServer, f *foundFile) (*url.URL, error) {
-	ask := &url.URL{Scheme: server.scheme, Host: server.address, Path: openPath(f.ID), RawQuery: "op=OPEN"}
-	response, err := w.get(ctx, ask, true)
+	response, err := w.ask(ctx, server, "OPEN", f.ID)
 	if err != nil {
-		return nil, fmt.Errorf("NameNode %s: %w", server.address, err)
+		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusTemporaryRedirect {
@@ -103,7 +135,7 @@ func (w *webHDFSWay) redirect(ctx context.Context, server webServer, f *foundFil
 	if err != nil { // which has the whole of it
 		return nil, fmt.Errorf("NameNode %s redirects to what is no URL", server.address)
 	}
-	if err := checkRedirect(ask, to, f.blocks); err != nil {
+	if err := checkRedirect(server.url("OPEN", f.ID), to, f.blocks); err != nil {
 		return nil, fmt.Errorf("NameNode %s redirects %w", server.address, err)
 	}
 	return to, nil
@@ -142,7 +174,7 @@ func wholeFile(query url.Values) bool {
 
 // fetch asks the DataNode for the bytes.
 func (w *webHDFSWay) fetch(ctx context.Context, from *url.URL, f *foundFile) (io.ReadCloser, error) {
-	response, err := w.get(ctx, from, false)
+	response, err := w.send(newGet(ctx, from))
 	if err != nil {
 		return nil, fmt.Errorf("DataNode %s: %w", from.Host, err)
 	}
@@ -161,15 +193,26 @@ func (w *webHDFSWay) fetch(ctx context.Context, from *url.URL, f *foundFile) (io
 	return nil, fmt.Errorf("DataNode %s: Content-Length is %d, the file has %d bytes", from.Host, response.ContentLength, f.Length)
 }
 
-// get sends one request. Its errors hold no URL.
-func (w *webHDFSWay) get(ctx context.Context, to *url.URL, identify bool) (*http.Response, error) {
-	request := (&http.Request{
+// ask asks a NameNode something about an inode, as the user.
+func (w *webHDFSWay) ask(ctx context.Context, server webServer, operation string, id uint64) (*http.Response, error) {
+	request := newGet(ctx, server.url(operation, id))
+	w.auth.authorize(request)
+	response, err := w.send(request)
+	if err != nil {
+		return nil, fmt.Errorf("NameNode %s: %w", server.address, err)
+	}
+	return response, nil
+}
+
+func newGet(ctx context.Context, to *url.URL) *http.Request {
+	return (&http.Request{
 		Method: http.MethodGet, URL: &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery},
 		Host: to.Host, Header: http.Header{"Accept": {"*/*"}},
 	}).WithContext(ctx)
-	if identify {
-		w.auth.authorize(request)
-	}
+}
+
+// send sends one request. Its errors hold no URL.
+func (w *webHDFSWay) send(request *http.Request) (*http.Response, error) {
 	response, err := w.transport.RoundTrip(request)
 	var withURL *url.Error
 	if errors.As(err, &withURL) {
@@ -177,9 +220,6 @@ func (w *webHDFSWay) get(ctx context.Context, to *url.URL, identify bool) (*http
 	}
 	return response, err
 }
-
-// openPath is the path of WebHDFS for an inode.
-func openPath(id uint64) string { return "/webhdfs/v1" + execute.ByID(id).Path() }
 
 // httpError makes an error of an answer that is not the one asked for: the NameNode's
 // own class and message where it gives them.

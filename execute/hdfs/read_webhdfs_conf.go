@@ -3,6 +3,7 @@ package hdfs
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 
 	"fsweep/execute"
@@ -10,6 +11,11 @@ import (
 
 // webServer is where a NameNode answers HTTP.
 type webServer struct{ scheme, address string }
+
+// url is what asks something about an inode.
+func (s webServer) url(operation string, id uint64) *url.URL {
+	return &url.URL{Scheme: s.scheme, Host: s.address, Path: "/webhdfs/v1" + execute.ByID(id).Path(), RawQuery: "op=" + operation}
+}
 
 // httpServer finds it in the configuration. Where that names none, it is Hadoop 3's
 // default port on the host of the RPC address.

@@ -29,12 +29,13 @@ type fakeWeb struct {
 	refuse             http.HandlerFunc    // in place of the redirect
 	answer             http.HandlerFunc    // in place of the bytes
 	content            []byte
+	status             string       // of the file, with a place for its length
 	asked              atomic.Int64 // requests to the DataNode
 }
 
 func startWeb(t *testing.T, content []byte, start func(http.Handler) *httptest.Server) *fakeWeb {
 	t.Helper()
-	w := &fakeWeb{content: content}
+	w := &fakeWeb{content: content, status: `{"FileStatus":{"accessTime":1,"fileId":16400,"length":%d,"modificationTime":1700000000123,"owner":"x","type":"FILE"}}`}
 	w.dataNode = start(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		w.asked.Add(1)
 		if in.URL.Query().Get("delegation") != secret || in.URL.Query().Has("user.name") {
@@ -47,8 +48,16 @@ func startWeb(t *testing.T, content []byte, start func(http.Handler) *httptest.S
 		_, _ = out.Write(w.content)
 	}))
 	w.nameNode = start(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
-		if in.URL.Path != "/webhdfs/v1/.reserved/.inodes/16400" || in.URL.RawQuery != "op=OPEN&user.name=alice" || in.Method != http.MethodGet {
+		op := in.URL.Query().Get("op")
+		if in.URL.Path != "/webhdfs/v1/.reserved/.inodes/16400" || in.URL.RawQuery != "op="+op+"&user.name=alice" || in.Method != http.MethodGet {
 			t.Errorf("NameNode was asked %s %s", in.Method, in.URL)
+		}
+		if op == "GETFILESTATUS" {
+			fmt.Fprintf(out, w.status, len(content))
+			return
+		}
+		if op != "OPEN" {
+			t.Errorf("NameNode was asked for %s", op)
 		}
 		if w.refuse != nil {
 			w.refuse(out, in)
@@ -126,6 +135,22 @@ func TestWebHDFSRedirects(t *testing.T) {
 			}
 			noSecret(t, err)
 		})
+	}
+}
+
+// TestWebHDFSIdentifies: an address of another nameservice is noticed before it is read from.
+func TestWebHDFSIdentifies(t *testing.T) {
+	t.Parallel()
+	for _, tc := range [][2]string{
+		{"16400", "16401"}, {"123,", "124,"}, {"%d", "1%d"}, {"FILE\"", "DIRECTORY\""}, {"{\"FileStatus\"", "{\"Status\""}, {"}}", ""}, {"16400", "-16400"},
+	} {
+		w := startWeb(t, []byte("_metadata"), httptest.NewServer)
+		w.status = strings.Replace(w.status, tc[0], tc[1], 1)
+		f, conf := w.file(t)
+		_, calls, err := readAll(t.Context(), onlyWay(t, f, conf, "WebHDFS"), f.id())
+		if !errors.Is(err, execute.ErrUnreadable) || calls != 0 || w.asked.Load() != 0 || !strings.Contains(err.Error(), "another file") {
+			t.Errorf("%v: %d calls, %v", tc, calls, err)
+		}
 	}
 }
 
