@@ -148,10 +148,10 @@ type fakeDataNode struct {
 	listener net.Listener
 	blocks   map[uint64][]byte
 	chunk    int
-	packet   int                                            // bytes of data
-	damage   func(sent []byte, chunk int)                   // of a chunk, after its checksum was made
-	answer   func(w io.Writer, id, offset, len uint64) bool // in place of the whole; false: go on
-	reads    chan uint64                                    // block ids, as they are asked for
+	packet   int                                              // bytes of data
+	damage   func(sent []byte, chunk int)                     // of a chunk, after its checksum was made
+	answer   func(w io.Writer, id, offset, count uint64) bool // in place of the whole; false: go on
+	reads    chan uint64                                      // block ids, as they are asked for
 }
 
 func startDataNode(t testing.TB, blocks map[uint64][]byte) *fakeDataNode {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"fsweep/execute"
@@ -180,14 +181,11 @@ func (e *unreadableError) Unwrap() []error {
 
 // oneLine is errors.Join without line breaks.
 func oneLine(errs []error) string {
-	var text string
+	texts := make([]string, len(errs))
 	for i, err := range errs {
-		if i > 0 {
-			text += "; "
-		}
-		text += err.Error()
+		texts[i] = err.Error()
 	}
-	return text
+	return strings.Join(texts, "; ")
 }
 
 // transferProtection is what DataNodes ask of who talks to them, in rising order.

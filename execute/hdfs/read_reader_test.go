@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -71,11 +72,11 @@ func TestReaderFallsBack(t *testing.T) {
 		"failed within":            {small, scriptedWay{err: broken, bytes: small[:5]}, 1, 1, true, "", ""},
 		"failed behind":            {small, scriptedWay{err: broken, bytes: small}, 1, 1, true, "", ""},
 		"too short":                {small, scriptedWay{bytes: small[:5]}, 1, 1, true, "", ""},
-		"too long":                 {small, scriptedWay{bytes: append(small[:len(small):len(small)], 0)}, 1, 1, true, "", ""},
+		"too long":                 {small, scriptedWay{bytes: append(slices.Clip(small), 0)}, 1, 1, true, "", ""},
 		"large, failed early":      {large, scriptedWay{err: broken, bytes: large[:readAhead-1]}, 1, 1, true, "", ""},
 		"large, failed late":       {large, scriptedWay{err: broken, bytes: large[:readAhead]}, 0, 1, false, "broken", "cannot be read"},
 		"large, too short":         {large, scriptedWay{bytes: large[:readAhead+9]}, 0, 1, false, "after 1048585 of 1048586 bytes", "cannot be read"},
-		"large, too long":          {large, scriptedWay{bytes: append(large[:len(large):len(large)], 0)}, 0, 1, false, "more bytes", "cannot be read"},
+		"large, too long":          {large, scriptedWay{bytes: append(slices.Clip(large), 0)}, 0, 1, false, "more bytes", "cannot be read"},
 		"large, exactly the ahead": {large[:readAhead], scriptedWay{err: broken, bytes: large[:readAhead-1]}, 1, 1, true, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

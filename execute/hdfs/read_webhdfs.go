@@ -214,8 +214,7 @@ func newGet(ctx context.Context, to *url.URL) *http.Request {
 // send sends one request. Its errors hold no URL.
 func (w *webHDFSWay) send(request *http.Request) (*http.Response, error) {
 	response, err := w.transport.RoundTrip(request)
-	var withURL *url.Error
-	if errors.As(err, &withURL) {
+	if withURL, ok := errors.AsType[*url.Error](err); ok {
 		err = withURL.Err
 	}
 	return response, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"fsweep/execute"
@@ -66,13 +67,8 @@ func webAddress(conf *Conf, nn execute.NameNode, scheme, key, port string) (webS
 // ownKey gives a NameNode's own value of a key: with nameservice and NameNode, if it has
 // them, so that no other one is asked.
 func ownKey(conf *Conf, key string, nn execute.NameNode) (string, error) {
-	full := key
-	for _, part := range []string{nn.Nameservice, nn.ID} {
-		if part != "" {
-			full += "." + part
-		}
-	}
-	value, err := conf.Get(full)
+	parts := slices.DeleteFunc([]string{key, nn.Nameservice, nn.ID}, func(part string) bool { return part == "" })
+	value, err := conf.Get(strings.Join(parts, "."))
 	if value == "" && err == nil && nn.ID == "" {
 		value, err = conf.Get(key)
 	}

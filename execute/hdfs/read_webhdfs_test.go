@@ -53,7 +53,7 @@ func startWeb(t *testing.T, content []byte, start func(http.Handler) *httptest.S
 			t.Errorf("NameNode was asked %s %s", in.Method, in.URL)
 		}
 		if op == "GETFILESTATUS" {
-			fmt.Fprintf(out, w.status, len(content))
+			_, _ = fmt.Fprintf(out, w.status, len(content))
 			return
 		}
 		if op != "OPEN" {
