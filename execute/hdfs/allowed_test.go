@@ -222,6 +222,7 @@ func TestAllCallsOfThePackage(t *testing.T) {
 		"TrashRoot":      func() { _, _ = c.TrashRoot(ctx, "/a") },
 		"XAttrs":         func() { _, _ = c.XAttrs(ctx, ref) },
 		"Reader":         func() { _, _ = c.Reader() },
+		"ReaderBy":       func() { _, _ = c.ReaderBy("native") },
 		"Close":          c.Close, "Mover": func() { c.Mover() }, "Nameservice": func() { c.Nameservice() }, "User": func() { c.User() },
 	}
 	// A fresh answer for what TrashRoot asks one after the other.
