@@ -2,6 +2,7 @@ package fsimage
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 )
 
@@ -68,7 +69,19 @@ func appendVarints[T uint32 | uint64](vs []T, b []byte) []T {
 	i := 0
 	if full := b[:cap(b)]; len(full)-len(b) >= slack {
 		for i < len(b) {
-			v, k := varint(word(full, i))
+			// Two at once, if both are in these eight bytes and neither has more than
+			// four: the second one does not wait for where the first one ends.
+			x := word(full, i)
+			stop := ^x & 0x8080808080808080
+			later := stop & (stop - 1)
+			end, end2 := bits.TrailingZeros64(stop), bits.TrailingZeros64(later)
+			if end < 32 && end2 <= end+32 && i+end2>>3 < len(b) && later != 0 {
+				first, second := x&(stop^(stop-1)), x&(later^(later-1))>>(uint(end)&63)>>1
+				vs = append(vs, T(fold(uint32(first))), T(fold(uint32(second))))
+				i += end2>>3 + 1
+				continue
+			}
+			v, k := varint(x)
 			if k > 8 {
 				break
 			}

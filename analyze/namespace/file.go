@@ -26,20 +26,22 @@ type file struct {
 }
 
 func (t *Tree) file(f *fsimage.INodeFile) file {
-	x := file{
-		replication: int64(f.Replication),
-		blockSize:   int64(f.PreferredBlockSize),
-		blocks:      f.Blocks,
-		striped:     f.Striped,
-		open:        f.UnderConstruction,
-		policy:      localPolicy(f.StoragePolicy),
-	}
+	var x file
+	t.setFile(&x, f)
+	return x
+}
+
+// setFile makes x that of f, field by field: a whole new value would be made elsewhere
+// first and copied.
+func (t *Tree) setFile(x *file, f *fsimage.INodeFile) {
+	x.blocks, x.ec = f.Blocks, nil
+	x.replication, x.blockSize = int64(f.Replication), int64(f.PreferredBlockSize)
+	x.striped, x.open, x.policy = f.Striped, f.UnderConstruction, localPolicy(f.StoragePolicy)
 	if f.Striped {
 		if x.ec = t.ec[f.ECPolicy]; x.ec == nil {
 			x.ec = &ecPolicy{} // one that the image does not define: no parity is known
 		}
 	}
-	return x
 }
 
 // length is the sum of the sizes of the current blocks.

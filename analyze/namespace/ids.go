@@ -183,20 +183,22 @@ func (s *idSet) index() {
 	}
 }
 
-// rank gives the position of id in the set.
-func (s *idSet) rank(id uint64) (uint32, bool) {
-	var i int
-	if k := id>>chunkBits - s.first; k < uint64(len(s.dense)) {
-		i = int(s.dense[k]) - 1
-	} else if s.dense == nil {
-		var ok bool
-		if i, ok = slices.BinarySearch(s.keys, id>>chunkBits); !ok {
-			return 0, false
-		}
-	} else {
-		i = -1
+// find gives the chunk with a key.
+func (s *idSet) find(key uint64) (i int, ok bool) {
+	if s.dense == nil {
+		return slices.BinarySearch(s.keys, key)
 	}
-	if i < 0 {
+	k := key - s.first
+	if k >= uint64(len(s.dense)) || s.dense[k] == 0 {
+		return 0, false
+	}
+	return int(s.dense[k]) - 1, true
+}
+
+// rank gives the position of id in the set; see [rankCache].
+func (s *idSet) rank(id uint64) (uint32, bool) {
+	i, ok := s.find(id >> chunkBits)
+	if !ok {
 		return 0, false
 	}
 	c := &s.chunks[i]
@@ -211,6 +213,47 @@ func (s *idSet) rank(id uint64) (uint32, bool) {
 		return 0, false
 	}
 	return c.base + uint32(s.ranks[word]) + uint32(bits.OnesCount64(x&(bit-1))), true
+}
+
+// rankCache is rank for one goroutine that asks for many ids. Those of a directory, and
+// neighbours in an image, fall into few chunks.
+type rankCache struct {
+	set   *idSet
+	views [8]chunkView
+}
+
+// chunkView is a chunk that was looked up.
+type chunkView struct {
+	next  uint64 // key of the chunk, plus 1; 0: none
+	base  uint32
+	words *[chunkWords]uint64 // nil if the chunk is no bitmap, or there is none
+	ranks *[chunkWords]uint16
+}
+
+func (c *rankCache) rank(id uint64) (uint32, bool) {
+	key := id >> chunkBits
+	v := &c.views[key%uint64(len(c.views))]
+	if v.next != key+1 {
+		c.set.look(key, v)
+	}
+	if v.words == nil {
+		return c.set.rank(id)
+	}
+	word, bit := uint16(id)>>6, id&63
+	x := v.words[word]
+	return v.base + uint32(v.ranks[word]) + uint32(bits.OnesCount64(x&(1<<bit-1))), x>>bit&1 == 1
+}
+
+// look makes v the view of the chunk with a key.
+func (s *idSet) look(key uint64, v *chunkView) {
+	*v = chunkView{next: key + 1}
+	i, ok := s.find(key)
+	if !ok || !s.chunks[i].bitmap {
+		return
+	}
+	c := &s.chunks[i]
+	at := int(c.at) * chunkWords
+	v.base, v.words, v.ranks = c.base, (*[chunkWords]uint64)(s.bitmap[at:]), (*[chunkWords]uint16)(s.ranks[at:])
 }
 
 // all gives the ids in ascending order with their ranks.

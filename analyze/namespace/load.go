@@ -299,21 +299,25 @@ func (l *loader) assignParents(ctx context.Context) error {
 		workers = 1
 	}
 	type part struct {
-		loops   int64
-		unknown int // ids that the first pass did not meet
+		ids, dirs rankCache
+		loops     int64
+		unknown   int // ids that the first pass did not meet
 	}
 	parts := make([]fsimage.Apart[part], workers)
+	for i := range parts {
+		parts[i].V.ids.set, parts[i].V.dirs.set = l.ids, l.dirSet
+	}
 	defer func() { l.unpacked = nil }()
 	err := l.dirPass(ctx, workers, func(w int, e *fsimage.DirEntry) {
 		p := &parts[w].V
-		r, ok := l.dirSet.rank(e.Parent)
+		r, ok := p.dirs.rank(e.Parent)
 		if !ok {
 			p.unknown += len(e.Children)
 			return
 		}
 		dir, n := Dir(r), uint32(0)
 		for _, id := range e.Children {
-			r, ok := l.ids.rank(id)
+			r, ok := p.ids.rank(id)
 			switch {
 			case !ok:
 				p.unknown++

@@ -25,7 +25,9 @@ type emptyDir struct {
 type scanner struct {
 	l           *loader
 	record      fsimage.INode // the one at hand
-	seen        seenSet       // by rank
+	file        file          // of record, if it is one
+	ids, dirs   rankCache
+	seen        seenSet // by rank
 	observe     Observer
 	names       nameWriter
 	slots       []slot
@@ -55,7 +57,7 @@ const numSlots = 1 << 11
 
 func (s *scanner) init(l *loader, worker int, seen seenSet) {
 	*s = scanner{
-		l: l, seen: seen, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
+		l: l, ids: rankCache{set: l.ids}, dirs: rankCache{set: l.dirSet}, seen: seen, names: nameWriter{to: &l.names}, slots: make([]slot, numSlots), types: map[Dir]*TypeSpace{}, own: map[ownPolicyKey]*FileTotals{},
 		quotas: map[Dir]Quota{}, ecIDs: map[string]uint16{},
 	}
 	for i := range s.slots {
@@ -117,7 +119,7 @@ func (s *scanner) skip(id uint64, name []byte) bool {
 	if l.keep.has(id) {
 		return false
 	}
-	r, ok := l.ids.rank(id)
+	r, ok := s.ids.rank(id)
 	if !ok {
 		s.homeless(id, false)
 		return true
@@ -139,7 +141,7 @@ func (s *scanner) inode(n *fsimage.INode) error {
 		s.counts.duplicate++ // if it is not, there is no root, and rollUp says so
 		return nil
 	}
-	if r, ok := s.l.ids.rank(n.ID); ok {
+	if r, ok := s.ids.rank(n.ID); ok {
 		if s.seen.add(r) {
 			s.counts.duplicate++
 			return nil
@@ -150,7 +152,7 @@ func (s *scanner) inode(n *fsimage.INode) error {
 	case fsimage.DirectoryType:
 		s.directory(n, parent)
 	case fsimage.FileType:
-		s.file(n, parent)
+		s.addFile(n, parent)
 	case fsimage.SymlinkType:
 		s.symlink(n, parent)
 	}
@@ -180,13 +182,13 @@ func (s *scanner) homeless(id uint64, kept bool) {
 	}
 }
 
-func (s *scanner) file(n *fsimage.INode, parent Dir) {
-	l := s.l
-	f := l.file(&n.File)
+func (s *scanner) addFile(n *fsimage.INode, parent Dir) {
+	l, f := s.l, &s.file
+	l.setFile(f, &n.File)
 	s.newest = max(s.newest, int64(n.File.MTimeMs), int64(n.File.ATimeMs))
 	keeps := s.keeps(n, parent)
 	if keeps {
-		s.keep(n, parent, s.names.add(n.Name)).file = s.kept.addFile(f)
+		s.keep(n, parent, s.names.add(n.Name)).file = s.kept.addFile(*f)
 	}
 	if parent == NoDir {
 		s.homeless(n.ID, keeps)
@@ -212,7 +214,7 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 	c.length += sum.Length
 	c.space += sum.Space
 	if f.policy != unspecified {
-		addOwnPolicy(s.own, parent, &f, FileTotals{1, sum.Length, sum.Space})
+		addOwnPolicy(s.own, parent, f, FileTotals{1, sum.Length, sum.Space})
 	} else if f.striped {
 		c.striped.add(FileTotals{1, sum.Length, sum.Space})
 	}
@@ -222,7 +224,7 @@ func (s *scanner) file(n *fsimage.INode, parent Dir) {
 		c.one += one
 		c.all += sum.Space
 	default:
-		s.ownPolicy(parent, &f, one)
+		s.ownPolicy(parent, f, one)
 	}
 	s.live(n, parent, c.state, sum)
 }

@@ -25,10 +25,14 @@ func (s *scanner) directory(n *fsimage.INode, parent Dir) {
 		id: n.ID, permission: n.Directory.Permission, mtime: int64(n.Directory.MTimeMs), parent: parent,
 		name: s.names.add(n.Name), attr: s.attributes(n, parent),
 	}
-	quota, hasQuota := quotaOf(&n.Directory)
+	var quota Quota
+	hasQuota := n.Directory.NSQuota >= 0 || n.Directory.DSQuota >= 0 || len(n.Directory.TypeQuotas) > 0
+	if hasQuota { // few have one, and it is large
+		quota, hasQuota = quotaOf(&n.Directory)
+	}
 	state := uint8(0)
 	var d Dir
-	r, full := l.dirSet.rank(n.ID)
+	r, full := s.dirs.rank(n.ID)
 	if d = Dir(r); full {
 		if l.dirSeen.addShared(r) {
 			s.counts.duplicate++
@@ -124,9 +128,6 @@ func (s *scanner) ecID(value []byte) uint16 {
 // namespace quota means none, which every root has unless one was set. The quota
 // means nothing if it is false.
 func quotaOf(d *fsimage.INodeDirectory) (Quota, bool) {
-	if d.NSQuota < 0 && d.DSQuota < 0 && len(d.TypeQuotas) == 0 {
-		return Quota{}, false
-	}
 	q := Quota{Namespace: Unset, Space: Unset}
 	if d.NSQuota >= 0 && d.NSQuota != math.MaxInt64 {
 		q.Namespace = d.NSQuota
