@@ -219,8 +219,10 @@ func (s *idSet) rank(id uint64) (uint32, bool) {
 // neighbours in an image, fall into few chunks.
 type rankCache struct {
 	set   *idSet
-	views [8]chunkView
+	views [1 << viewBits]chunkView
 }
+
+const viewBits = 6
 
 // chunkView is a chunk that was looked up.
 type chunkView struct {
@@ -232,7 +234,9 @@ type chunkView struct {
 
 func (c *rankCache) rank(id uint64) (uint32, bool) {
 	key := id >> chunkBits
-	v := &c.views[key%uint64(len(c.views))]
+	// An image has the ids in the order of their lowest bits, so that neighbours can
+	// differ by a power of two; the factor, see keepSet.hash, keeps them apart.
+	v := &c.views[key*0x9e3779b97f4a7c15>>(64-viewBits)]
 	if v.next != key+1 {
 		c.set.look(key, v)
 	}

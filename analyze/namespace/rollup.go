@@ -36,7 +36,7 @@ func (l *loader) rollUp() error {
 	l.order = nil
 	h := newHeld(l)
 	err := h.run()
-	l.held = h.done
+	l.held, l.holds = h.done, h.seenDir
 	return err
 }
 

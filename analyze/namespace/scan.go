@@ -186,7 +186,12 @@ func (s *scanner) addFile(n *fsimage.INode, parent Dir) {
 	l, f := s.l, &s.file
 	l.setFile(f, &n.File)
 	s.newest = max(s.newest, int64(n.File.MTimeMs), int64(n.File.ATimeMs))
-	keeps := s.keeps(n, parent)
+	var c *slot
+	keeps := l.keep.has(n.ID)
+	if parent != NoDir {
+		c = s.slot(parent)
+		keeps = keeps || s.created(n, parent, c.state)
+	}
 	if keeps {
 		s.keep(n, parent, s.names.add(n.Name)).file = s.kept.addFile(*f)
 	}
@@ -194,7 +199,6 @@ func (s *scanner) addFile(n *fsimage.INode, parent Dir) {
 		s.homeless(n.ID, keeps)
 		return
 	}
-	c := s.slot(parent)
 	sum, one := f.sums()
 	// About what it takes, to notice sums that wrap around: all of them are parts
 	// of the sum over all files.
@@ -260,10 +264,12 @@ func (s *scanner) live(n *fsimage.INode, parent Dir, state uint8, sum FileSums) 
 // keeps tells whether snapshots touch an inode: by its id, or because the diffs
 // of its directory name it.
 func (s *scanner) keeps(n *fsimage.INode, parent Dir) bool {
-	if s.l.keep.has(n.ID) {
-		return true
-	}
-	if len(s.l.created) == 0 || parent == NoDir || s.slot(parent).state&stateCreated == 0 {
+	return s.l.keep.has(n.ID) || parent != NoDir && len(s.l.created) > 0 && s.created(n, parent, s.slot(parent).state)
+}
+
+// created tells whether the diffs of the parent, which is in a state, name the inode.
+func (s *scanner) created(n *fsimage.INode, parent Dir, state uint8) bool {
+	if state&stateCreated == 0 {
 		return false
 	}
 	_, ok := slices.BinarySearchFunc(s.l.created[parent], n.Name, func(a string, b []byte) int { return strings.Compare(a, string(b)) })

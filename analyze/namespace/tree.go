@@ -46,6 +46,7 @@ type Tree struct {
 
 	quotas map[Dir]Quota
 	held   map[Dir]*vec // what snapshots of the subtree hold in addition
+	holds  bitSet       // the directories in held, and some more
 	kept   keptINodes
 	open   []OpenFile
 	root   Dir
@@ -224,7 +225,7 @@ func (t *Tree) Summary(d Dir) Summary {
 func (t *Tree) Size(d Dir) (space, inodes int64) {
 	s := t.sums.at(d)
 	space, inodes = s.space, int64(*t.dirs.at(d))+int64(s.files)+int64(s.symlinks)
-	if len(t.held) > 0 {
+	if t.holds.has(uint32(d)) {
 		if h := t.held[d]; h != nil {
 			space, inodes = space+h.space, inodes+h.dirs+h.files+h.symlinks
 		}
