@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"pgregory.net/rapid"
 )
 
 // idSetOf makes a set of a list of ids, which may hold repetitions.
@@ -253,4 +255,30 @@ func TestNames(t *testing.T) {
 			t.Fatalf("name %d of %d bytes came back as one of %d", i, len(want), len(got))
 		}
 	}
+}
+
+// TestRankCache: a cache answers what the set itself answers, whatever it was asked
+// before, for chunks of both forms and ids that are in no chunk.
+func TestRankCache(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := newIDBuilder()
+		first := rapid.SampledFrom([]uint64{16385, 1<<40 + 77, math.MaxUint64 - 30<<chunkBits}).Draw(t, "first")
+		step := rapid.SampledFrom([]uint64{1, 3, 200}).Draw(t, "step")
+		count := rapid.Uint64Range(1, 20_000).Draw(t, "count")
+		for k := range uint64(4) { // far apart, so that the cache has to let some go
+			for i := range count {
+				b.add(first + k<<(chunkBits+3) + i*step)
+			}
+		}
+		s := newIDSet(b)
+		c := rankCache{set: s}
+		ids := rapid.SliceOfN(rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(first, first+30<<chunkBits)), 1, 300).Draw(t, "ids")
+		for _, id := range ids {
+			want, ok := s.rank(id)
+			got, found := c.rank(id)
+			if found != ok || ok && got != want {
+				t.Fatalf("%d: %d, %v, want %d, %v", id, got, found, want, ok)
+			}
+		}
+	})
 }
