@@ -1,8 +1,6 @@
 package hdfs
 
-import (
-	"fsweep/execute"
-)
+import "fsweep/execute"
 
 // ReaderBy is a reader with one of its ways only: native or WebHDFS.
 func (c *Client) ReaderBy(name string) (execute.Reader, error) {
