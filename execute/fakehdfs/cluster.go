@@ -16,7 +16,7 @@ func (c cluster) As(_ testing.TB, user string) hdfstest.Ports {
 	return hdfstest.Ports{Inspector: p, Reader: p, Mover: p}
 }
 
-func (c cluster) Admin() hdfstest.Admin { return admin{c.fs} }
+func (c cluster) Admin() hdfstest.Admin { return admin(c) }
 
 func (c cluster) Can() hdfstest.Abilities {
 	c.fs.mu.Lock()

@@ -75,11 +75,18 @@ func Faults() []Named {
 		{"pretended", Fault{Kind: Pretend}},
 	}
 	for _, n := range []Named{
-		{"lost", Fault{Kind: Lost}}, {"frozen", Fault{Kind: Frozen}}, {"false", Fault{Kind: False}},
-		{"standby", Fault{Kind: Refused, Error: Standby()}}, {"retriable", Fault{Kind: Refused, Error: Retriable()}},
-		{"slow", Fault{Kind: Slow, For: 3 * time.Second}}, {"very slow", Fault{Kind: Slow, For: time.Hour}},
-		{"clock forwards", Fault{Kind: Jump, For: 2 * time.Hour}}, {"clock backwards", Fault{Kind: Jump, For: -2 * time.Hour}},
-		{"name taken", Fault{Kind: NameTaken}}, {"parent gone", Fault{Kind: ParentGone}}, {"swapped", Fault{Kind: Swapped}},
+		{"lost", Fault{Kind: Lost}},
+		{"frozen", Fault{Kind: Frozen}},
+		{"false", Fault{Kind: False}},
+		{"standby", Fault{Kind: Refused, Error: Standby()}},
+		{"retriable", Fault{Kind: Refused, Error: Retriable()}},
+		{"slow", Fault{Kind: Slow, For: 3 * time.Second}},
+		{"very slow", Fault{Kind: Slow, For: time.Hour}},
+		{"clock forwards", Fault{Kind: Jump, For: 2 * time.Hour}},
+		{"clock backwards", Fault{Kind: Jump, For: -2 * time.Hour}},
+		{"name taken", Fault{Kind: NameTaken}},
+		{"parent gone", Fault{Kind: ParentGone}},
+		{"swapped", Fault{Kind: Swapped}},
 		{"failover", Fault{Do: (*FS).Failover}},
 	} {
 		after := n

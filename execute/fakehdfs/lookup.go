@@ -169,7 +169,7 @@ func (t *tree) heldPath(id uint64, up bool) ([]string, error) {
 	var names []string
 	for first := true; t.inodes[id] == nil; first = false {
 		h, ok := t.held[id]
-		if !ok || h.moved && !(first && up) {
+		if !ok || h.moved && (!first || !up) {
 			return nil, refuse(illegalArgument, execute.ErrNotFound, illegalArgument)
 		}
 		if !first || !up {

@@ -53,17 +53,17 @@ func pathPermissions() []test {
 			c.put("d/f", "abc")
 			c.mkdirAs("d", foreigner, 0o755)
 			for _, m := range []execute.Move{c.move(c.at("d/f"), c.at("moved")), c.trashed(c.at("d/f"), c.at("moved"))} {
-				c.class(c.stays(m, execute.ErrPermission), accessControl)
+				c.refused(m, execute.ErrPermission, accessControl)
 			}
 		}},
 		{"WRITE is needed on the target's directory", nil, func(c *scene) {
 			c.mkdirAs("to", foreigner, 0o755)
-			c.class(c.stays(c.move(c.put("f", "abc"), c.at("to/f")), execute.ErrPermission), accessControl)
+			c.refused(c.move(c.put("f", "abc"), c.at("to/f")), execute.ErrPermission, accessControl)
 		}},
 		{"EXECUTE is needed above the target", nil, func(c *scene) {
 			c.mkdirAs("to/sub", foreigner, 0o777)
 			c.mkdirAs("to", foreigner, 0o700)
-			c.class(c.stays(c.move(c.put("f", "abc"), c.at("to/sub/f")), execute.ErrPermission), accessControl)
+			c.refused(c.move(c.put("f", "abc"), c.at("to/sub/f")), execute.ErrPermission, accessControl)
 		}},
 		{"a taken target in a foreign directory is a matter of permission", nil, func(c *scene) {
 			c.put("to/f", "old")
@@ -83,7 +83,7 @@ func pathPermissions() []test {
 			c.admin.Chown(c, c.at("d/f"), foreigner, "")
 			c.mkdirAs("d", root, 0o1777)
 			for _, m := range []execute.Move{c.move(c.at("d/f"), c.at("moved")), c.trashed(c.at("d/f"), c.at("moved"))} {
-				c.class(c.stays(m, execute.ErrPermission), accessControl)
+				c.refused(m, execute.ErrPermission, accessControl)
 			}
 		}},
 		{"a sticky bit lets own entries go, and all entries of an own directory", nil, func(c *scene) {
@@ -127,7 +127,7 @@ func trashPermissions() []test {
 	return []test{
 		{"a foreign 0700 directory inside with entries: TO_TRASH is refused, a plain rename moves it", nil, func(c *scene) {
 			d := tree(c, foreigner, 0o700, true)
-			c.class(c.stays(c.trashed(d, c.at("moved")), execute.ErrPermission), accessControl)
+			c.refused(c.trashed(d, c.at("moved")), execute.ErrPermission, accessControl)
 			c.moves(c.move(d, c.at("moved")))
 		}},
 		{"a foreign 0755 directory inside with entries: TO_TRASH is refused, a plain rename moves it", nil, func(c *scene) {
@@ -162,7 +162,7 @@ func trashPermissions() []test {
 			d := tree(c, owner, 0o1777, true)
 			c.admin.Chown(c, c.at("d/a/in"), root, "")
 			c.admin.Chown(c, c.at("d/a/in/x"), foreigner, "")
-			c.class(c.stays(c.trashed(d, c.at("moved")), execute.ErrPermission), accessControl)
+			c.refused(c.trashed(d, c.at("moved")), execute.ErrPermission, accessControl)
 			c.moves(c.move(d, c.at("moved")))
 		}},
 		{"a sticky bit deep inside is not looked at before Hadoop 3", []need{before(3, 0)}, func(c *scene) {

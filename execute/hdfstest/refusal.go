@@ -15,9 +15,9 @@ func quotaCases() []test {
 			c.mkdir("to")
 			c.admin.SetQuota(c, c.at("to"), 3, -1)
 			m := c.move(c.at("d"), c.at("to/d"))
-			c.class(c.stays(m, execute.ErrQuota), nsQuota)
+			c.refused(m, execute.ErrQuota, nsQuota)
 			m = c.trashed(c.at("d"), c.at("to/d"))
-			c.class(c.stays(m, execute.ErrQuota), nsQuota)
+			c.refused(m, execute.ErrQuota, nsQuota)
 			c.admin.SetQuota(c, c.at("to"), 4, -1)
 			c.moves(m)
 		}},
@@ -25,12 +25,12 @@ func quotaCases() []test {
 			c.put("f", "abc")
 			c.mkdir("to")
 			c.admin.SetQuota(c, c.at("to"), -1, 1)
-			c.class(c.stays(c.move(c.at("f"), c.at("to/f")), execute.ErrQuota), dsQuota)
+			c.refused(c.move(c.at("f"), c.at("to/f")), execute.ErrQuota, dsQuota)
 		}},
 		{"a quota further above the target is full", nil, func(c *scene) {
 			c.mkdir("to/a/b")
 			c.admin.SetQuota(c, c.at("to"), 3, -1)
-			c.class(c.stays(c.move(c.put("f", ""), c.at("to/a/b/f")), execute.ErrQuota), nsQuota)
+			c.refused(c.move(c.put("f", ""), c.at("to/a/b/f")), execute.ErrQuota, nsQuota)
 		}},
 		{"a full quota lets renames below it pass", nil, func(c *scene) {
 			c.put("q/a/f", "")
@@ -59,7 +59,7 @@ func guardCases() []test {
 			if on, err := c.SafeMode(c.ctx()); err != nil || !on {
 				c.Errorf("safe mode %v, %v", on, err)
 			}
-			c.class(c.stays(m, execute.ErrSafeMode), safeModeClass)
+			c.refused(m, execute.ErrSafeMode, safeModeClass)
 			for _, rel := range []string{"new", "d"} {
 				err := c.Mkdirs(c.ctx(), c.at(rel), 0o700)
 				c.fails(err, execute.ErrSafeMode)
@@ -86,7 +86,7 @@ func guardCases() []test {
 			for _, m := range []execute.Move{
 				c.move(c.at("up/d"), c.at("moved")), c.move(c.at("up"), c.at("moved")), c.trashed(c.at("up"), c.at("moved")),
 			} {
-				c.class(c.stays(m, execute.ErrPermission), accessControl)
+				c.refused(m, execute.ErrPermission, accessControl)
 			}
 			c.moves(c.move(c.at("up/d/x"), c.at("x")))
 		}},
@@ -107,7 +107,7 @@ func guardCases() []test {
 				c.move(c.at("d"), c.at("z1/in")), c.move(c.at("z1/d"), c.at("out")), c.move(c.at("z1/d"), c.at("z2/d")),
 				c.trashed(c.at("z1/d"), c.at("out")),
 			} {
-				c.class(c.stays(m, nil), ioException)
+				c.refused(m, nil, ioException)
 				c.none(m.To)
 			}
 			c.moves(c.move(c.at("z1/d"), c.at("z1/e")))

@@ -22,7 +22,7 @@ func snapshotCases() []test {
 		{"a snapshottable directory with a snapshot cannot be moved", nil, func(c *scene) {
 			c.snapshotted()
 			for _, m := range []execute.Move{c.move(c.at("d"), c.at("moved")), c.trashed(c.at("d"), c.at("moved"))} {
-				c.class(c.stays(m, execute.ErrSnapshot), snapshotClass)
+				c.refused(m, execute.ErrSnapshot, snapshotClass)
 			}
 		}},
 		{"nor can one above it", nil, func(c *scene) {
@@ -30,7 +30,7 @@ func snapshotCases() []test {
 			c.mkdir("up")
 			c.admin.AllowSnapshots(c, c.at("up/d"))
 			c.admin.Snapshot(c, c.at("up/d"), "s1")
-			c.class(c.stays(c.move(c.at("up"), c.at("moved")), execute.ErrSnapshot), snapshotClass)
+			c.refused(c.move(c.at("up"), c.at("moved")), execute.ErrSnapshot, snapshotClass)
 		}},
 		{"without snapshots, and when the last one is deleted, it moves", nil, func(c *scene) {
 			c.admin.AllowSnapshots(c, c.mkdir("none"))

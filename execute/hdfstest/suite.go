@@ -257,9 +257,21 @@ func (s *scene) moves(m execute.Move) {
 	s.is(m.To, m.ID)
 }
 
+// refused is stays, and checks the class of the refusal.
+func (s *scene) refused(m execute.Move, kind error, class string) {
+	s.Helper()
+	s.class(s.attempt(m, kind), class)
+}
+
 // stays carries out a move that must be refused with a kind, and checks that nothing
 // moved.
-func (s *scene) stays(m execute.Move, kind error) error {
+func (s *scene) stays(m execute.Move, kind error) {
+	s.Helper()
+	_ = s.attempt(m, kind)
+}
+
+// attempt does what stays does, and gives the error.
+func (s *scene) attempt(m execute.Move, kind error) error {
 	s.Helper()
 	err := s.rename(m)
 	s.fails(err, kind)
@@ -290,7 +302,7 @@ func (s *scene) fails(err, kind error) {
 		s.Errorf("error %v, want %v", err, kind)
 	case kind == nil && !errors.As(err, &remote):
 		s.Errorf("error %v, want a refusal of the NameNode", err)
-	case kind != execute.ErrUnknown && errors.Is(err, execute.ErrUnknown):
+	case isUnknown(err):
 		s.Errorf("error %v: the outcome is known", err)
 	}
 }
