@@ -160,8 +160,12 @@ func free(from, to *located) error {
 	return nil
 }
 
-// unnested refuses to bring a snapshottable directory below another one.
+// unnested refuses to bring a snapshottable directory below another one. Before Hadoop
+// 3.3 it goes through.
 func (s *state) unnested(from, to *located) error {
+	if s.opts.before(3, 3) {
+		return nil
+	}
 	within, below := false, false
 	s.tree.above(to.parent().id, func(n *inode) bool {
 		within = within || n.snapshottable

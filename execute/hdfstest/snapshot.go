@@ -32,6 +32,21 @@ func snapshotCases() []test {
 			c.admin.Snapshot(c, c.at("up/d"), "s1")
 			c.refused(c.move(c.at("up"), c.at("moved")), execute.ErrSnapshot, snapshotClass)
 		}},
+		{"a snapshottable directory, or one above it, is not brought below another one", []need{from(3, 4)}, func(c *scene) {
+			c.admin.AllowSnapshots(c, c.mkdir("to"))
+			c.mkdir("to/sub")
+			c.mkdir("up")
+			c.admin.AllowSnapshots(c, c.mkdir("up/d"))
+			for _, to := range []string{"to/new", "to/sub/new"} {
+				c.refused(c.move(c.at("up/d"), c.at(to)), execute.ErrSnapshot, snapshotClass)
+				c.refused(c.trashed(c.at("up"), c.at(to)), execute.ErrSnapshot, snapshotClass)
+			}
+		}},
+		{"a snapshottable directory can be brought below another one before Hadoop 3", []need{before(3, 0)}, func(c *scene) {
+			c.admin.AllowSnapshots(c, c.mkdir("to"))
+			c.admin.AllowSnapshots(c, c.mkdir("d"))
+			c.moves(c.move(c.at("d"), c.at("to/d")))
+		}},
 		{"without snapshots, and when the last one is deleted, it moves", nil, func(c *scene) {
 			c.admin.AllowSnapshots(c, c.mkdir("none"))
 			c.moves(c.move(c.at("none"), c.at("moved")))
