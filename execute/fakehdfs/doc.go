@@ -19,8 +19,12 @@
 // it; [FS.CrashAfter] and [FS.CrashBefore] end the process that made the clients. The
 // example shows how a test goes through all of them.
 //
+// A look whose answer is lost is [execute.ErrUnavailable] at once, although the real client
+// asks again for a while: that it gives up is what a test wants to see.
+//
 // # What it leaves out
 //
 // Blocks, leases, quotas by storage type, effects of access control lists, lists inside of
-// snapshots, federation. Contents of files are kept in memory.
+// snapshots, federation. What snapshots hold is counted once for each directory, where real
+// NameNodes may count it twice after renames within it. Contents of files are kept in memory.
 package fakehdfs
