@@ -116,6 +116,20 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
+// TestManyInodes is the size of the executor's largest test.
+func TestManyInodes(t *testing.T) {
+	t.Parallel()
+	fs := forest(200_000)
+	c := fs.Client("alice")
+	sum, err := c.Summary(context.Background(), execute.At("/data"), 300_000)
+	if err != nil || sum.Files != 200_000 || sum.Directories != 2001 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if e, ok := fs.Lookup("/data/d1999/f99"); !ok || e.Length != 1 {
+		t.Errorf("%+v, %v", e, ok)
+	}
+}
+
 func BenchmarkClone(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -30,27 +30,31 @@ func (f *FS) Entries() []Entry {
 	var all []Entry
 	var add func(n *inode, at string)
 	add = func(n *inode, at string) {
-		e := Entry{
-			Path: at, Status: *f.state.status(n), Open: n.open, Content: string(n.content),
-			NSQuota: n.nsQuota, DSQuota: n.dsQuota, Zone: n.zone,
-		}
-		e.Name = []byte(n.name)
-		var xattrs []string
-		for _, x := range n.xattrs {
-			xattrs = append(xattrs, fmt.Sprintf("%s.%s=%q", x.Namespace, x.Name, x.Value))
-		}
-		slices.Sort(xattrs)
-		e.XAttrs = strings.Join(xattrs, " ")
-		for _, s := range n.snapshots {
-			e.Snapshots = append(e.Snapshots, s.name)
-		}
-		all = append(all, e)
+		all = append(all, f.state.entry(n, at))
 		for _, c := range n.children {
 			add(f.state.tree.inodes[c.id], path.Join(at, c.name))
 		}
 	}
 	add(f.state.tree.inodes[rootID], "/")
 	return all
+}
+
+func (s *state) entry(n *inode, at string) Entry {
+	e := Entry{
+		Path: at, Status: *s.status(n), Open: n.open, Content: string(n.content),
+		NSQuota: n.nsQuota, DSQuota: n.dsQuota, Zone: n.zone,
+	}
+	e.Name = []byte(n.name)
+	var xattrs []string
+	for _, x := range n.xattrs {
+		xattrs = append(xattrs, fmt.Sprintf("%s.%s=%q", x.Namespace, x.Name, x.Value))
+	}
+	slices.Sort(xattrs)
+	e.XAttrs = strings.Join(xattrs, " ")
+	for _, s := range n.snapshots {
+		e.Snapshots = append(e.Snapshots, s.name)
+	}
+	return e
 }
 
 // Dump gives one line for each entry, for comparison: path, id, kind, length, mtime,
@@ -67,19 +71,22 @@ func (f *FS) Dump() string {
 
 // Lookup gives the entry at a path, false if nothing stands there.
 func (f *FS) Lookup(at string) (Entry, bool) {
-	return f.one(func(e Entry) bool { return e.Path == at })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l, err := f.state.tree.locate(at)
+	if err != nil || l.last() == nil || l.snapshot {
+		return Entry{}, false
+	}
+	return f.state.entry(l.last(), l.path), true
 }
 
 // ByID gives the entry of an inode id, false if it does not exist.
 func (f *FS) ByID(id uint64) (Entry, bool) {
-	return f.one(func(e Entry) bool { return e.ID == id })
-}
-
-func (f *FS) one(is func(Entry) bool) (Entry, bool) {
-	for _, e := range f.Entries() {
-		if is(e) {
-			return e, true
-		}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.state.tree.inodes[id]
+	if n == nil {
+		return Entry{}, false
 	}
-	return Entry{}, false
+	return f.state.entry(n, f.state.tree.path(id)), true
 }

@@ -211,8 +211,9 @@ func (t *tree) below(id, dir uint64) bool {
 func (t *tree) remove(id uint64, now int64) {
 	var all []*inode
 	walk(t.look, id, func(n *inode) { all = append(all, n) })
+	roots := t.snapshotted()
 	for _, n := range all {
-		if s := t.knownBy(n.id); s != nil && n.kind != execute.Symlink { // NameNodes forget symlinks
+		if s := knownBy(roots, n.id); s != nil && n.kind != execute.Symlink { // NameNodes forget symlinks
 			was := s.inodes[n.id]
 			moved := was.parent != n.parent || was.name != n.name
 			t.held[n.id] = held{parent: was.parent, name: was.name, moved: moved}
@@ -225,8 +226,8 @@ func (t *tree) remove(id uint64, now int64) {
 }
 
 // knownBy gives the newest snapshot that knows an inode below its root.
-func (t *tree) knownBy(id uint64) *snapshot {
-	for _, n := range t.snapshotted() {
+func knownBy(roots []*inode, id uint64) *snapshot {
+	for _, n := range roots {
 		for _, s := range slices.Backward(n.snapshots) {
 			if _, ok := s.inodes[id]; ok && id != s.root {
 				return s
@@ -264,8 +265,9 @@ func (t *tree) dropSnapshot(dir uint64, name string, now int64) bool {
 	before := len(n.snapshots)
 	n.snapshots = slices.DeleteFunc(n.snapshots, func(s *snapshot) bool { return s.name == name })
 	n.mtime = now
+	roots := t.snapshotted()
 	for id := range t.held {
-		if t.knownBy(id) == nil {
+		if knownBy(roots, id) == nil {
 			delete(t.held, id)
 		}
 	}
