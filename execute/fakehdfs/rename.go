@@ -161,9 +161,9 @@ func free(from, to *located) error {
 }
 
 // unnested refuses to bring a snapshottable directory below another one. Before Hadoop
-// 3.3 it goes through.
+// 3 it goes through.
 func (s *state) unnested(from, to *located) error {
-	if s.opts.before(3, 3) {
+	if s.opts.before(3, 0) {
 		return nil
 	}
 	within, below := false, false
