@@ -54,7 +54,7 @@ func TestNoneIsActive(t *testing.T) {
 		if !errors.Is(err, execute.ErrUnavailable) || errors.Is(err, execute.ErrUnknown) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if d := time.Since(began); d > 5*time.Second {
+		if d := time.Since(began); d > 14*time.Second {
 			t.Errorf("%s: took %v", name, d)
 		}
 	}
@@ -124,13 +124,13 @@ func TestStandbyThatIsFatal(t *testing.T) {
 func TestFrozenActiveIsLeft(t *testing.T) {
 	t.Parallel()
 	a, b := newFakeNN(t, Active), newFakeNN(t, Standby)
-	c := client(t, func(o *Options) { o.TryTimeout = 300 * time.Millisecond }, a, b)
+	c := client(t, func(o *Options) { o.TryTimeout = 2 * time.Second }, a, b)
 	if _, err := c.Active(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a.on(func(*seen) *reply { return &reply{} })
 	b.set(Active)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := c.Stat(ctx, execute.ByID(20000)); err != nil {
 		t.Error(err)

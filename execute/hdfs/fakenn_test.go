@@ -324,7 +324,7 @@ func client(t testing.TB, change func(*Options), nodes ...*fakeNN) *Client {
 	}
 	o := Options{
 		Conf: NewConf(conf), User: "alice",
-		CallTimeout: 20 * time.Second, Patience: 3 * time.Second, TryTimeout: 5 * time.Second,
+		CallTimeout: time.Minute, Patience: 15 * time.Second, TryTimeout: 10 * time.Second,
 		LookupEnv: func(string) (string, bool) { return "", false },
 	}
 	if change != nil {

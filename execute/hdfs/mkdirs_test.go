@@ -3,6 +3,7 @@ package hdfs
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -41,7 +42,8 @@ func TestMkdirsAsksAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if err := c.Mover().Mkdirs(t.Context(), "/a/b", 0o700); !errors.Is(err, execute.ErrUnknown) {
+	hasty := client(t, func(o *Options) { o.Patience = time.Second }, nn)
+	if err := hasty.Mover().Mkdirs(t.Context(), "/a/b", 0o700); !errors.Is(err, execute.ErrUnknown) {
 		t.Errorf("never an answer: %v", err)
 	}
 	lost := false
@@ -55,7 +57,7 @@ func TestMkdirsAsksAgain(t *testing.T) {
 		}
 		return failed(s, standbyClass, "x")
 	})
-	if err := c.Mover().Mkdirs(t.Context(), "/a/b", 0o700); !errors.Is(err, execute.ErrUnknown) {
+	if err := hasty.Mover().Mkdirs(t.Context(), "/a/b", 0o700); !errors.Is(err, execute.ErrUnknown) {
 		t.Errorf("no answer, then standby: %v", err)
 	}
 	nn.on(func(s *seen) *reply {
