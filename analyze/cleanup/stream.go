@@ -135,14 +135,17 @@ func (b *decider) takeSweeps() []*Sweep {
 	list := b.out.Sweeps
 	b.out.Sweeps = nil
 	var job *JobDecision
+	var of, unit *UnitDecision // the last one, and what is left of it
 	for _, s := range list {
 		if job == nil {
 			job = &JobDecision{Name: s.Job.Name, Mapped: s.Job.Mapped, Job: &flink.Job{Name: s.Job.Job.Name}}
 		}
-		u := s.Unit
-		s.Job, s.Unit = job, &UnitDecision{
-			Unit: &flink.Unit{Kind: u.Unit.Kind, Name: u.Unit.Name, INodeID: u.Unit.INodeID}, Path: u.Path, NeedsReferenceProof: u.NeedsReferenceProof, root: u.root,
+		if u := s.Unit; u != of {
+			of, unit = u, &UnitDecision{
+				Unit: &flink.Unit{Kind: u.Unit.Kind, Name: u.Unit.Name, INodeID: u.Unit.INodeID}, Path: u.Path, NeedsReferenceProof: u.NeedsReferenceProof, root: u.root,
+			}
 		}
+		s.Job, s.Unit = job, unit
 	}
 	return list
 }

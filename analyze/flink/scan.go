@@ -57,7 +57,6 @@ type scanWorker struct {
 	slots  [256]scanSlot
 	facts  *extsort.Writer
 	guards *extsort.Writer
-	seen   func(e *namespace.Entry) error
 
 	misfits   []misfits                   // of roots
 	strays    map[uint32]*shortest[stray] // right in roots, by node
@@ -92,9 +91,6 @@ func newScan(x *index, o *Options, ignore []map[string]bool, bare nodeSet) *scan
 		w.s, w.facts, w.guards = s, s.facts.Writer(i), s.guards.Writer(i)
 		w.misfits, w.strays = make([]misfits, len(x.roots)), map[uint32]*shortest[stray]{}
 		w.rootBits = map[uint32]uint8{}
-		if o.Seen != nil {
-			w.seen = o.Seen
-		}
 		for j := range w.slots {
 			w.slots[j].node = noNode
 		}
@@ -173,7 +169,7 @@ func (w *scanWorker) entry(e *namespace.Entry) error {
 		}
 	}
 	if w.s.o.Also != nil && w.s.o.Also(e.Parent, e.INode.Name) {
-		return w.seen(e)
+		return w.s.o.Seen(e)
 	}
 	return nil
 }

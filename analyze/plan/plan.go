@@ -156,8 +156,8 @@ func (t *FileTotals) add(bytes int64) {
 // Write writes the plan to w. It reads section INODE once if there are sweeps. The
 // bytes depend on the request alone, not on Workers, TempDir or timing.
 //
-// Memory, beside the request: some MiB, a bit for each directory of the image, and 300 bytes
-// for each directory whose files may become items; if there is any, 4 for each directory.
+// Memory, beside the request: some MiB, a bit for each directory of the image, and 1 KiB
+// for each unit whose files may become items; if there is any, 4 bytes for each directory.
 // What is beyond is sorted in temporary files, which have no name and are gone when the
 // result is closed. What has reached w when Write fails is no plan.
 //
