@@ -49,21 +49,13 @@ func (o *cleanupOptions) newRuling(im *image, in *inputs) (*ruling, error) {
 	return &ruling{in: in, im: im, from: from}, nil
 }
 
-// What a plan may use before the collector has to keep memory low, in bytes: so much
-// for each inode, but not less. What is measured has more: stacks, and what was given
-// back.
-const (
-	roomPerInode = 35
-	leastRoom    = 32 << 20
-)
-
 // load reads the image, and finds out when it was saved.
 func (c *ruling) load(ctx context.Context, o *cleanupOptions, bar *cli.Progress) error {
 	t, err := namespace.Load(ctx, c.im.Image, namespace.Options{Workers: o.workers, Progress: show(bar)})
 	if err != nil {
 		return err
 	}
-	paceGarbage(max(roomPerInode*uint64(t.NumINodes()), leastRoom))
+	planGarbage(t.NumINodes())
 	c.tree, c.source = t, analyze.NewSource(c.im.name, c.im.Image, t)
 	if err := c.from.sameTxID(c.source.Txid); err != nil {
 		return err
