@@ -86,6 +86,35 @@ func requestLost(t *testing.T, h *ha) {
 	h.renameUnder(t, "f", rig.Fault{Action: rig.Drop})
 }
 
+// mkdirsLost needs nobody to send it again.
+func mkdirsLost(t *testing.T, h *ha) {
+	for i, action := range []rig.Action{rig.Drop, rig.DropSent, rig.DropAnswer} {
+		dir := fmt.Sprintf("%s/d%d", h.to, i)
+		h.Proxy(h.Active()).HandleNext("mkdirs", rig.Fault{Action: action})
+		if err := h.ports.Mkdirs(within(t, callTime), dir+"/e", 0o710); err != nil {
+			t.Errorf("%v: %v", action, err)
+		}
+		for _, path := range []string{dir, dir + "/e"} {
+			s, err := h.ports.Stat(within(t, callTime), execute.At(path))
+			if err != nil || s.Permission != 0o710 || s.Owner != h.user {
+				t.Errorf("%s: %+v, %v", path, s, err)
+			}
+		}
+	}
+	// All answers are lost: it may have happened.
+	h.Proxy(h.Active()).Handle(func(r rig.Request) rig.Fault {
+		if r.Method == "mkdirs" {
+			return rig.Fault{Action: rig.DropAnswer}
+		}
+		return rig.Fault{}
+	})
+	err := h.ports.Mkdirs(within(t, time.Second), h.to+"/never", 0o700)
+	if !errors.Is(err, execute.ErrUnknown) {
+		t.Errorf("mkdirs: %v, want ErrUnknown", err)
+	}
+	h.made = true
+}
+
 func requestCut(t *testing.T, h *ha) {
 	for _, n := range []int{0, 1, 3, 4, 5, 20, 60, 100} {
 		h.renameUnder(t, fmt.Sprintf("f%d", n), rig.Fault{Action: rig.CutRequest, Bytes: n})
