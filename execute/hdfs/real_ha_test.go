@@ -215,7 +215,14 @@ func neverAsksObserver(t *testing.T, h *ha) {
 	for i := range h.NameNodes() {
 		h.Proxy(i).Requests()
 	}
-	// A new client asks every NameNode for its state, and only ACTIVE ones for more.
+	// A new client asks every NameNode for its state, and only ACTIVE ones for more, even when
+	// those answer last.
+	h.Proxy(h.Active()).Handle(func(r rig.Request) rig.Fault {
+		if r.Method == "msync" {
+			return rig.Fault{Delay: 300 * time.Millisecond}
+		}
+		return rig.Fault{}
+	})
 	h.ports = h.As(t, h.user)
 	nn, err := h.ports.Active(within(t, callTime))
 	id, _, _ := h.NameNode(h.Active())
