@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxConfBytes bounds one configuration file. Real ones have a few kilobytes.
@@ -50,9 +51,10 @@ func loadConf(dir string, env func(string) (string, bool)) (*Conf, error) {
 	c := newConf(env)
 	for _, name := range confFiles {
 		path := filepath.Join(dir, name)
-		if err := c.addFile(path); errors.Is(err, os.ErrNotExist) {
-			continue
-		} else if err != nil {
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			continue // a link that leads nowhere is no file that is missing
+		}
+		if err := c.addFile(path); err != nil {
 			return nil, err
 		}
 		c.files = append(c.files, path)
@@ -91,19 +93,61 @@ func (c *Conf) set(key, value string, final bool) {
 }
 
 func (c *Conf) addFile(path string) error {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !fi.Mode().IsRegular() { // a pipe would wait for whoever writes it
+		return fmt.Errorf("%s is not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	in := &io.LimitedReader{R: f, N: maxConfBytes + 1}
-	if err := c.addXML(in); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if in.N == 0 {
+	err = c.addXML(in)
+	if in.N == 0 { // what was cut off is no error of the file's
 		return fmt.Errorf("%s: larger than %d bytes", path, maxConfBytes)
 	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	return nil
+}
+
+// charset reads the encodings in which configurations are written by hand.
+func charset(label string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(label) {
+	case "utf8", "us-ascii", "ascii":
+		return in, nil
+	case "iso-8859-1", "latin1":
+		return &latin1{in: in}, nil
+	}
+	return nil, fmt.Errorf("encoding %q is not supported: write it in UTF-8", label)
+}
+
+// latin1 turns ISO-8859-1 into UTF-8: each byte is the code point of that number.
+type latin1 struct {
+	in   io.Reader
+	left []byte
+}
+
+// Read reads.
+func (l *latin1) Read(p []byte) (int, error) {
+	if len(l.left) == 0 && len(p) > 0 {
+		buf := make([]byte, len(p))
+		n, err := l.in.Read(buf)
+		for _, b := range buf[:n] {
+			l.left = utf8.AppendRune(l.left, rune(b))
+		}
+		if n == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, l.left)
+	l.left = l.left[n:]
+	return n, nil
 }
 
 // property is one of a file. Hadoop also takes its parts as attributes.
@@ -116,6 +160,7 @@ type property struct {
 // addXML takes all properties of a file, in its order.
 func (c *Conf) addXML(r io.Reader) error {
 	d := xml.NewDecoder(r)
+	d.CharsetReader = charset
 	depth, seen := 0, false
 	for {
 		tok, err := d.Token()
@@ -146,7 +191,7 @@ func (c *Conf) addXML(r io.Reader) error {
 					c.set(p.name, p.value, p.final)
 				}
 			case "include", "fallback":
-				return atLine(d, "<"+t.Name.Local+"> is not supported: give a directory whose files hold everything")
+				return included(d, t)
 			default:
 				return atLine(d, fmt.Sprintf("unexpected element %q", t.Name.Local))
 			}
@@ -158,6 +203,10 @@ func (c *Conf) addXML(r io.Reader) error {
 			}
 		}
 	}
+}
+
+func included(d *xml.Decoder, t xml.StartElement) error {
+	return atLine(d, "<"+t.Name.Local+"> is not supported: give a directory whose files hold everything")
 }
 
 func atLine(d *xml.Decoder, text string) error {
@@ -178,11 +227,20 @@ func readProperty(d *xml.Decoder, start xml.StartElement) (property, error) {
 		}
 		switch t := tok.(type) {
 		case xml.StartElement:
-			text, err := readText(d)
-			if err != nil {
-				return p, err
+			switch t.Name.Local {
+			case "name", "value", "final":
+				text, err := readText(d)
+				if err != nil {
+					return p, err
+				}
+				p.take(t.Name.Local, text)
+			case "include", "fallback":
+				return p, included(d, t)
+			default: // a description may have anything in it, markup too
+				if err := d.Skip(); err != nil {
+					return p, err
+				}
 			}
-			p.take(t.Name.Local, text)
 		case xml.EndElement:
 			return p, nil
 		}

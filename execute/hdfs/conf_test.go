@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -103,6 +104,8 @@ func TestConfThatIsRefused(t *testing.T) {
 		"element in value": {wrap("<property><name>a</name><value><b/></value></property>"), `unexpected element "b"`},
 		"entity":           {`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>` + wrap("<property><name>a</name><value>&e;</value></property>"), "entity"},
 		"loose text":       {wrap("hello"), "text outside"},
+		"include inside":   {wrap("<property><name>a</name><include href=\"x\"/></property>"), "<include> is not supported"},
+		"encoding":         {`<?xml version="1.0" encoding="Shift_JIS"?>` + wrap(""), `encoding "Shift_JIS" is not supported`},
 	} {
 		_, err := loadConf(writeConf(t, map[string]string{"core-site.xml": tc.text}), env())
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "core-site.xml") {
@@ -115,8 +118,52 @@ func TestConfThatIsRefused(t *testing.T) {
 		}
 	}
 	huge := wrap(strings.Repeat(" ", maxConfBytes))
-	if _, err := loadConf(writeConf(t, map[string]string{"hdfs-site.xml": huge}), env()); err == nil {
-		t.Error("a huge file")
+	if _, err := loadConf(writeConf(t, map[string]string{"hdfs-site.xml": huge}), env()); err == nil || !strings.Contains(err.Error(), "larger than 16777216 bytes") {
+		t.Errorf("a huge file: %v", err)
+	}
+}
+
+// What is there and is no file must not count as absent, nor be waited for.
+func TestConfThatIsNoFile(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		make func(path string) error
+		want string
+	}{
+		"pipe":      {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "not a regular file"},
+		"directory": {func(p string) error { return os.Mkdir(p, 0o700) }, "not a regular file"},
+		"device":    {func(p string) error { return os.Symlink("/dev/zero", p) }, "not a regular file"},
+		"link":      {func(p string) error { return os.Symlink("nowhere", p) }, "no such file"},
+	} {
+		dir := writeConf(t, map[string]string{"hdfs-site.xml": "<configuration/>"})
+		if err := tc.make(filepath.Join(dir, "core-site.xml")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadConf(dir, env()); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "core-site.xml") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Hadoop takes these files, so that a client must.
+func TestConfByHand(t *testing.T) {
+	t.Parallel()
+	const body = `<configuration><property><name>k</name><value>M%sller</value><description>an <b>old <i>one</i></b></description></property></configuration>`
+	for name, tc := range map[string]struct{ head, letter string }{
+		"UTF-8":        {`<?xml version="1.0" encoding="UTF-8"?>`, "ü"},
+		"its old name": {`<?xml version="1.0" encoding="utf8"?>`, "ü"},
+		"ISO-8859-1":   {`<?xml version="1.0" encoding="ISO-8859-1"?>`, "\xfc"},
+		"mark":         {"\ufeff", "ü"},
+	} {
+		text := strings.Replace(body, "%s", tc.letter, 1) + strings.Repeat("\n<!-- "+tc.letter+" -->", 5000) // more than a buffer
+		c, err := loadConf(writeConf(t, map[string]string{"core-site.xml": tc.head + text}), env())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if v, err := c.Get("k"); err != nil || v != "Müller" {
+			t.Errorf("%s: %q, %v", name, v, err)
+		}
 	}
 }
 
