@@ -9,9 +9,12 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fsweep/execute"
 )
@@ -105,6 +108,9 @@ func Open(o Options) (*Client, error) {
 	if c.user, err = o.userName(); err != nil {
 		return nil, err
 	}
+	if err := checkUser(c.user); err != nil {
+		return nil, err
+	}
 	if c.auth, err = authenticationOf(o.Conf, c.user); err != nil {
 		return nil, err
 	}
@@ -154,12 +160,24 @@ func (o *Options) userName() (string, error) {
 	return u.Username, nil
 }
 
+// checkUser refuses names that are more than the name of a home directory. The home, and with it
+// the trash, would be another place than the NameNode and its emptier think: they
+// shorten user@REALM and user/host@REALM.
+func checkUser(name string) error {
+	switch {
+	case !utf8.ValidString(name), strings.ContainsAny(name, "/@:"), strings.IndexFunc(name, unicode.IsControl) >= 0,
+		name == ".", name == "..", name == ".snapshot", strings.TrimSpace(name) != name:
+		return fmt.Errorf("%w: %q is no name of a user (HADOOP_USER_NAME): the short name is wanted, without realm and host", errRefused, name)
+	}
+	return nil
+}
+
 func authenticationOf(conf *Conf, user string) (authentication, error) {
 	how, err := conf.Get("hadoop.security.authentication")
 	if err != nil {
 		return nil, err
 	}
-	switch how {
+	switch strings.ToLower(how) { // as Hadoop does
 	case "", "simple":
 		return simple{user}, nil
 	case "kerberos":

@@ -162,6 +162,15 @@ func TestAnswerCutOffAnywhere(t *testing.T) {
 	}
 }
 
+// Whoever takes the port of the web pages should be told so.
+func TestWebServer(t *testing.T) {
+	t.Parallel()
+	_, err := readFrame(strings.NewReader("HTTP/1.1 400 Bad Request\r\n\r\n"), maxFrame)
+	if err == nil || !strings.Contains(err.Error(), "not the RPC port") {
+		t.Error(err)
+	}
+}
+
 // What a length announces is not reserved.
 func TestAnnouncedLengthReservesNothing(t *testing.T) {
 	in := binary.BigEndian.AppendUint32(nil, maxFrame)

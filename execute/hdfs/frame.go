@@ -96,6 +96,9 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, err
 	}
+	if string(head[:]) == "HTTP" {
+		return nil, errors.New("it speaks HTTP, so it is not the RPC port of a NameNode")
+	}
 	n := int32(binary.BigEndian.Uint32(head[:]))
 	if n <= 0 || int(n) > limit {
 		return nil, fmt.Errorf("answer with a length of %d bytes", n)

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"fsweep/execute"
 )
@@ -90,17 +93,28 @@ func uriAuthority(name string) (string, error) {
 	}
 	u, err := url.Parse(name)
 	if err != nil {
-		return "", fmt.Errorf("%q is no URI of a nameservice", name)
+		return "", fmt.Errorf("%q is no URI of a nameservice", withoutUser(name))
 	}
 	switch {
 	case u.Scheme == "viewfs" || u.Scheme == "viewfs-overload-scheme":
-		return "", fmt.Errorf("%q: viewfs mounts several nameservices, and inode ids are those of one: name it (hdfs://NAME)", name)
+		return "", fmt.Errorf("%q: viewfs mounts several nameservices, and inode ids are those of one: name it (hdfs://NAME)", withoutUser(name))
 	case u.Scheme != "hdfs":
-		return "", fmt.Errorf("%q: only hdfs:// is supported", name)
+		return "", fmt.Errorf("%q: only hdfs:// is supported", withoutUser(name))
 	case u.User != nil:
-		return "", fmt.Errorf("%q: a user in it is not supported", name)
+		return "", fmt.Errorf("%q: a user in it is not supported", withoutUser(name))
 	}
 	return u.Host, nil
+}
+
+// withoutUser leaves out of a URI what stands before an @: it may be a password.
+func withoutUser(name string) string {
+	if at := strings.LastIndexByte(name, '@'); at >= 0 {
+		if begin := strings.Index(name, "/"); begin >= 0 && begin < at {
+			return name[:begin] + "//…" + name[at:]
+		}
+		return "…" + name[at:]
+	}
+	return name
 }
 
 // configured gives a nameservice of dfs.nameservices.
@@ -242,8 +256,19 @@ func withPort(s string) (string, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return "", fmt.Errorf("%q has no valid port", s)
 	}
-	if host == "" || strings.ContainsAny(host, " /@?#\t\r\n") {
+	if !validHost(host) {
 		return "", fmt.Errorf("%q has no valid host", s)
 	}
 	return net.JoinHostPort(strings.ToLower(host), port), nil
+}
+
+// validHost tells whether a connection to a host may be tried: it is an address, or might
+// be a name.
+func validHost(host string) bool {
+	if strings.Contains(host, ":") {
+		_, err := netip.ParseAddr(host) // of IPv6, the only one with colons
+		return err == nil
+	}
+	const never = " /@?#%[]<>\"\\^`{|},"
+	return host != "" && utf8.ValidString(host) && !strings.ContainsAny(host, never) && strings.IndexFunc(host, unicode.IsControl) < 0
 }

@@ -56,6 +56,12 @@ func TestNameservice(t *testing.T) {
 		{"viewfs asked for", federation(), "viewfs://cluster/", "!viewfs mounts several nameservices"},
 		{"webhdfs", federation(), "webhdfs://host1:9870", "!only hdfs:// is supported"},
 		{"user in it", federation(), "hdfs://me@ns1", "!a user in it"},
+		{"password", single, "hdfs://me:secret@nn:1", `!"hdfs://…@nn:1": a user in it`},
+		{"password of another kind", single, "s3a://key:secret@bucket/x", `!"s3a://…@bucket/x": only hdfs`},
+		{"password and no URI", single, "hdfs://key:secret@h\x01", `!"hdfs://…@h\x01" is no URI`},
+		{"three parts", single, "hdfs://h:9000:1", "!no valid host"},
+		{"no text", single, "h\xff:9000", "!no valid host"},
+		{"control character", single, "a\x1bb:9000", "!no valid host"},
 		{"a path", federation(), "/flink", "!is no nameservice"},
 		{"bad port", single, "hdfs://h:99999", "!no valid port"},
 		{"no port behind the colon", single, "hdfs://h:", "!no valid port"},
@@ -114,6 +120,7 @@ func TestOpenRefuses(t *testing.T) {
 		"SOCKS":             {changed(base, "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.SocksSocketFactory"), nil, "SocksSocketFactory"},
 		"resolving":         {changed(federation(), "dfs.client.failover.resolve-needed.ns1", "true"), nil, "resolve-needed"},
 		"no configuration":  {nil, nil, "no fs.defaultFS"},
+		"in capitals":       {changed(base, "hadoop.security.authentication", "KERBEROS"), nil, "does not support"},
 		"undefined in user": {changed(base, "dfs.user.home.dir.prefix", "${x}"), nil, "${x}"},
 	} {
 		_, err := Open(Options{Conf: NewConf(tc.conf), User: "alice", LookupEnv: env(tc.env...)})
@@ -124,7 +131,16 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(Options{}); err == nil {
 		t.Error("without configuration")
 	}
-	ok := changed(base, "hadoop.security.authentication", "simple", "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.StandardSocketFactory", "dfs.user.home.dir.prefix", "/home")
+	// A home, and with it a trash, that is not that of the user.
+	for _, name := range []string{"..", ".", "../flink", "a/b", "alice@EXAMPLE.COM", "hdfs/h@X", "a\nb", "a\xff", " a", ".snapshot"} {
+		for _, o := range []Options{{User: name, LookupEnv: env()}, {LookupEnv: env("HADOOP_USER_NAME", name)}} {
+			o.Conf = NewConf(base)
+			if _, err := Open(o); err == nil || !strings.Contains(err.Error(), "is no name of a user") {
+				t.Errorf("user %q: %v", name, err)
+			}
+		}
+	}
+	ok := changed(base, "hadoop.security.authentication", "SIMPLE", "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.StandardSocketFactory", "dfs.user.home.dir.prefix", "/home")
 	c, err := Open(Options{Conf: NewConf(ok), LookupEnv: env("HADOOP_USER_NAME", "carol")})
 	if err != nil || c.User() != "carol" || c.home != "/home" {
 		t.Errorf("%v", err)
