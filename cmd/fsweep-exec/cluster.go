@@ -88,11 +88,12 @@ func (c *cluster) same(wanted, from string) error {
 		return nil
 	}
 	if !c.ns.HA {
+		address := wanted
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			address += ":8020" // a host without port
+		}
 		for _, n := range c.ns.NameNodes {
-			if _, _, err := net.SplitHostPort(wanted); err != nil {
-				wanted += ":8020" // a host without port
-			}
-			if strings.EqualFold(wanted, n.Address) {
+			if strings.EqualFold(address, n.Address) {
 				return nil
 			}
 		}
