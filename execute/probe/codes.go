@@ -10,6 +10,7 @@ const (
 	NotSupported      Code = "not_supported"
 	NameNodeUnknown   Code = "namenode_not_seen"
 	TwoActive         Code = "two_active_namenodes"
+	NodesDiffer       Code = "namenodes_of_two_clusters"
 	ClockDiffers      Code = "clock_differs"
 	CallFailed        Code = "call_failed"
 	InSafeMode        Code = "safe_mode"
@@ -35,6 +36,7 @@ const (
 	RootMissing       Code = "root_missing"
 	RootNotSeen       Code = "root_not_seen"
 	RootNoDirectory   Code = "root_is_no_directory"
+	JobMissing        Code = "job_missing"
 	RootReplaced      Code = "root_replaced"
 	RootNotMovable    Code = "not_movable"
 	PartNotMovable    Code = "partly_not_movable"
@@ -46,9 +48,9 @@ const (
 // Codes are all of them.
 func Codes() []Code {
 	return []Code{
-		NoActive, NotSupported, NameNodeUnknown, TwoActive, ClockDiffers, CallFailed, InSafeMode, NoTrash, TrashTooShort, NoHome, TrashNotMade, TrashNotUsable,
+		NoActive, NotSupported, NameNodeUnknown, TwoActive, NodesDiffer, ClockDiffers, CallFailed, InSafeMode, NoTrash, TrashTooShort, NoHome, TrashNotMade, TrashNotUsable,
 		TrashElsewhere, Superuser, LockDirMissing, LockDirNotUsable, Locked, QuarantineMissing, QuarantineUseless, Held,
 		HoldUnknown, AnchorDiffers, AnchorUnknown, PlanExpired, PlanNotExecutable, RootMissing, RootNotSeen, RootNoDirectory,
-		RootReplaced, RootNotMovable, PartNotMovable, MovableUnknown, StickyBit, BelowSnapshots, OnlyObserved,
+		RootReplaced, JobMissing, RootNotMovable, PartNotMovable, MovableUnknown, StickyBit, BelowSnapshots, OnlyObserved,
 	}
 }

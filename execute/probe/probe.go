@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,6 +177,39 @@ func (l *looker) nameNodes(ctx context.Context) {
 	}
 }
 
+// identity notes which cluster the ACTIVE NameNode has. Where it was none when all were
+// asked, a failover has ended meanwhile, and they are asked again.
+func (l *looker) identity(ctx context.Context) {
+	r := l.r
+	if r.ClusterID == "" && r.NamespaceID == 0 && !slices.ContainsFunc(r.NameNodes, isActive) {
+		l.roles(ctx)
+		if i := slices.IndexFunc(r.NameNodes, isActive); i >= 0 {
+			r.ClusterID, r.NamespaceID = r.NameNodes[i].ClusterID, r.NameNodes[i].NamespaceID
+		}
+	}
+	l.sameCluster()
+}
+
+func isActive(n execute.NameNodeState) bool { return n.Role == execute.ActiveRole }
+
+// sameCluster refuses NameNodes that do not belong together: after a failover the other
+// cluster would be cleaned up by a plan for the first one.
+func (l *looker) sameCluster() {
+	var first *execute.NameNodeState
+	for i := range l.r.NameNodes {
+		n := &l.r.NameNodes[i]
+		switch {
+		case n.ClusterID == "" && n.NamespaceID == 0: // it does not tell
+		case first == nil:
+			first = n
+		case n.ClusterID != first.ClusterID || n.NamespaceID != first.NamespaceID:
+			l.find(NodesDiffer, Refusal, "", "NameNode %s has namespace %d of cluster %q, and NameNode %s has namespace %d of cluster %q",
+				nameNode(first.NameNode), first.NamespaceID, first.ClusterID, nameNode(n.NameNode), n.NamespaceID, n.ClusterID)
+			return
+		}
+	}
+}
+
 // roles gives the addresses of those that say that they are ACTIVE.
 func (l *looker) roles(ctx context.Context) (active []string) {
 	_ = l.ask(ctx, func(ctx context.Context) error { // its only error is that of ctx
@@ -219,6 +253,7 @@ func (l *looker) cluster(ctx context.Context) {
 		r.Cut = true // without one every other question fails in the same way
 		return
 	}
+	l.identity(ctx)
 	if err := l.ask(ctx, func(ctx context.Context) error {
 		on, err := l.c.SafeMode(ctx)
 		if err == nil && on {

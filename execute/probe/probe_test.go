@@ -52,6 +52,15 @@ var cases = []struct {
 	}, want: []string{"warning namenode_not_seen", "refusal not_supported"}, outcome: Refused},
 	{name: "the NameNode does not let the user in", cluster: func(s *stub) { s.active = errIO }, want: []string{"failure call_failed"}, outcome: Failed},
 	{name: "two are ACTIVE", cluster: func(s *stub) { s.nodes[1].Role = execute.ActiveRole }, want: []string{"refusal two_active_namenodes"}, outcome: Refused},
+	{
+		name: "the standby is that of another cluster", cluster: func(s *stub) { s.nodes[1].ClusterID = "CID-2" },
+		want: []string{"refusal namenodes_of_two_clusters"}, outcome: Refused,
+	},
+	{
+		name: "the standby is that of another namespace", cluster: func(s *stub) { s.nodes[1].NamespaceID = 8 },
+		want: []string{"refusal namenodes_of_two_clusters"}, outcome: Refused,
+	},
+	{name: "the standby does not tell", cluster: func(s *stub) { s.nodes[1].ClusterID, s.nodes[1].NamespaceID = "", 0 }},
 	{name: "a clock is wrong", cluster: func(s *stub) {
 		d := -3 * time.Minute
 		s.nodes[1].Ahead = &d
@@ -91,6 +100,16 @@ var cases = []struct {
 		s.put("/user/flink/.Trash", "flink", 0o700)
 		s.mayNot["/user/flink"] = ""
 	}},
+	{
+		name: "what receives in the trash belongs to another", cluster: func(s *stub) {
+			s.put("/user/flink/.Trash/Current", "flink", 0o700)
+			s.mayNot["/user/flink/.Trash/Current"] = ""
+		}, want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused,
+	},
+	{name: "it is the user's", cluster: func(s *stub) { s.put("/user/flink/.Trash/Current", "flink", 0o700) }},
+	{name: "it is a file", cluster: func(s *stub) {
+		s.put("/user/flink/.Trash/Current", "flink", 0o700).Kind = execute.File
+	}, want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused},
 	{
 		name: "the trash is a file", cluster: func(s *stub) { s.put("/user/flink/.Trash", "flink", 0o600).Kind = execute.File },
 		want: []string{"refusal trash_not_usable /user/flink/.Trash"}, outcome: Refused,
@@ -192,6 +211,13 @@ var cases = []struct {
 	{name: "one job is not writable", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, want: []string{"partly partly_not_movable /cp/users of /cp"}, outcome: Incomplete},
 	{name: "it is excluded", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, options: func(o *Options) { o.Roots[0].Excluded = []string{"users"} }},
 	{name: "only the other one is selected", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" }, options: func(o *Options) { o.Roots[0].Jobs = []string{"orders"} }},
+	{
+		name: "a job that is named is missing", options: func(o *Options) { o.Roots[0].Jobs = []string{"orders", "gone"} },
+		want: []string{"warning job_missing /cp/gone of /cp"},
+	},
+	{name: "jobs that are named cannot be seen", cluster: func(s *stub) {
+		s.hidden["/cp/orders"], s.hidden["/cp/users"] = true, true
+	}, options: func(o *Options) { o.Roots[0].Jobs = []string{"orders", "users"} }, want: []string{"refusal root_not_seen /cp/orders of /cp"}, outcome: Incomplete},
 	{
 		name: "no job is writable", cluster: func(s *stub) { s.mayNot["/cp/users"], s.mayNot["/cp/orders"] = "", "" },
 		want: []string{"refusal not_movable /cp/orders of /cp"}, outcome: Incomplete,
@@ -308,6 +334,59 @@ func TestManyJobs(t *testing.T) {
 		if jobs := r.Roots[0]; jobs.Parents != maxParents || jobs.Movable != maxParents-1 || !jobs.More || jobs.Refusing != last {
 			t.Errorf("pages of %d: %d of %d, more %v, %s", page, jobs.Movable, jobs.Parents, jobs.More, jobs.Refusing)
 		}
+	}
+}
+
+// TestNamedJobs: jobs that the policy names are asked about wherever they stand, and no
+// part of a listing is taken for the whole.
+func TestNamedJobs(t *testing.T) {
+	t.Parallel()
+	s := healthy()
+	s.drop("/cp/orders")
+	s.drop("/cp/users")
+	for i := range 2*maxParents + 10 {
+		s.put(fmt.Sprintf("/cp/a-%04d", i), "flink", 0o644).Kind = execute.File
+	}
+	s.put("/cp/last", "root", 0o755)
+	s.mayNot["/cp/last"] = ""
+	o := wants()
+	o.Roots = o.Roots[:1]
+	r, err := Look(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found(r); !slices.Equal(got, []string{"warning movable_not_known /cp of /cp"}) || r.Roots[0].Parents != 0 || !r.Roots[0].More {
+		t.Errorf("not named: %q, %+v", got, r.Roots[0])
+	}
+	o.Roots[0].Jobs = []string{"last"}
+	if r, err = Look(t.Context(), s, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(r); !slices.Equal(got, []string{"refusal not_movable /cp/last of /cp"}) || r.Roots[0].More || r.Outcome() != Refused {
+		t.Errorf("named: %q, %+v", got, r.Roots[0])
+	}
+}
+
+// failingOver has no ACTIVE NameNode until one is waited for.
+type failingOver struct{ *stub }
+
+func (f failingOver) Active(ctx context.Context) (execute.NameNode, error) {
+	f.nodes[0].Role = execute.ActiveRole
+	return f.stub.Active(ctx)
+}
+
+// TestFailover: a plan for another cluster is seen although no NameNode was ACTIVE at first.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	s, o := healthy(), wants()
+	s.nodes[0].Role = execute.StandbyRole
+	o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7}
+	r, err := Look(t.Context(), failingOver{s}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found(r); !slices.Equal(got, []string{"refusal another_cluster"}) || r.ClusterID != "CID-1" || r.NameNodes[0].Role != execute.ActiveRole {
+		t.Errorf("%q, %+v", got, r.NameNodes)
 	}
 }
 

@@ -114,11 +114,14 @@ func (l *looker) parents(ctx context.Context, r *Root) {
 	}
 	var jobs []execute.Status
 	flat := false
+	if len(r.Jobs) > 0 {
+		jobs = l.named(ctx, r)
+	}
 	err := l.entries(ctx, r, func(e *execute.Status) {
 		switch name := string(e.Name); {
 		case r.Layout == "savepoints" && strings.HasPrefix(name, "savepoint-"):
 			flat = true
-		case e.Kind == execute.Directory && r.selects(name):
+		case e.Kind == execute.Directory && len(r.Jobs) == 0 && r.selects(name):
 			jobs = append(jobs, *e)
 		}
 	})
@@ -127,6 +130,7 @@ func (l *looker) parents(ctx context.Context, r *Root) {
 		return
 	}
 	r.Listed = true
+	r.More = r.More && len(r.Jobs) == 0 // those that are named were all looked at
 	if inRoot && (flat || len(jobs) == 0) {
 		l.parent(ctx, r, r.Status, r.Path)
 	}
@@ -143,6 +147,34 @@ func (l *looker) parents(ctx context.Context, r *Root) {
 // selects tells whether a first-level name is one that the policy may plan in.
 func (r *Root) selects(name string) bool {
 	return !slices.Contains(r.Excluded, name) && (len(r.Jobs) == 0 || slices.Contains(r.Jobs, name))
+}
+
+// named gives the jobs that the policy names, wherever they stand in a large root. fsweep
+// plans nothing at all while one of them does not exist.
+func (l *looker) named(ctx context.Context, r *Root) (jobs []execute.Status) {
+	for _, name := range r.Jobs {
+		if !r.selects(name) {
+			continue
+		}
+		if len(jobs) == maxParents+1 {
+			break // so many that parents says that there are more
+		}
+		p := r.Path + "/" + name
+		switch exists, st, why := l.stat(ctx, p); {
+		case l.r.Cut:
+			return jobs
+		case exists == No:
+			l.about(r, JobMissing, Warning, p, "the policy names it under jobs, and it does not exist")
+		case exists == Unknown && !r.blind:
+			r.blind = true
+			l.about(r, RootNotSeen, Refusal, p, "it cannot be looked at: %s", why)
+		case st == nil:
+		case st.Kind == execute.Directory:
+			st.Name = []byte(name)
+			jobs = append(jobs, *st)
+		}
+	}
+	return jobs
 }
 
 // entries goes through the first pages of a root, as far as directories are asked
@@ -204,6 +236,9 @@ func (l *looker) judge(r *Root) {
 	}
 	if r.Sticky > 0 {
 		l.about(r, StickyBit, Warning, r.StickyFirst, "it has the sticky bit and is not of %q, who may move only what is their own out of it%s", l.r.User, others(r.Sticky-1))
+	}
+	if r.Parents == 0 && r.More && !l.r.Cut {
+		l.about(r, MovableUnknown, Warning, r.Path, "no job is among its first entries, and not all of them were looked at")
 	}
 	if r.Unknown > 0 && !l.r.Cut {
 		l.about(r, MovableUnknown, Warning, r.Path, "of %d of its directories it is not known whether %q may move anything out of them", r.Unknown, l.r.User)

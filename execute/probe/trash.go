@@ -24,8 +24,11 @@ func (l *looker) trashOf(ctx context.Context, p string) (*TrashRoot, error) {
 	tr := &TrashRoot{TrashRoot: *t, Place: l.place(ctx, TrashPlace, t.Path)}
 	l.trash = append(l.trash, tr)
 	tr.Above = tr.Place.Exists
-	if tr.Above == No {
+	switch {
+	case tr.Above == No:
 		l.newTrash(ctx, tr)
+	case tr.Place.Usable == Yes:
+		l.current(ctx, tr)
 	}
 	in := t.Path
 	if tr.Place.Exists != Yes {
@@ -33,6 +36,18 @@ func (l *looker) trashOf(ctx context.Context, p string) (*TrashRoot, error) {
 	}
 	tr.Zone, tr.ZoneKnown = l.zone(ctx, in)
 	return tr, nil
+}
+
+// currentName is the directory in a trash that receives until the next checkpoint.
+const currentName = "Current"
+
+// current looks at what receives in a trash. Somebody else may have made it, and what is
+// moved needs it whatever the trash itself allows.
+func (l *looker) current(ctx context.Context, tr *TrashRoot) {
+	in := l.place(ctx, TrashPlace, tr.Path+"/"+currentName)
+	if in.Exists != No && in.Usable != Yes {
+		tr.Place.Usable, tr.Place.Reason = in.Usable, in.Reason
+	}
 }
 
 // newTrash asks whether a trash that does not exist yet could be made. Only its last

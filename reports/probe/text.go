@@ -267,6 +267,8 @@ func movable(r *live.Root) string {
 		return "MISSING"
 	case r.Status == nil, !r.Listed:
 		return unknown
+	case r.Parents == 0 && r.More:
+		return unknown // nothing in the part that was looked at
 	case r.Parents == 0:
 		return "nothing in it"
 	case r.Parents == r.Unknown:
