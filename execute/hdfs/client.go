@@ -73,6 +73,8 @@ type Client struct {
 	nodes []*node
 	mu    sync.Mutex
 	last  *node // was ACTIVE when somebody last looked
+
+	closed atomic.Bool // no connection is kept any more
 }
 
 // node is one NameNode with its idle connections.
@@ -114,10 +116,8 @@ func Open(o Options) (*Client, error) {
 	if c.auth, err = authenticationOf(o.Conf, c.user); err != nil {
 		return nil, err
 	}
-	if c.home, err = o.Conf.Get("dfs.user.home.dir.prefix"); err != nil {
+	if c.home, err = homes(o.Conf); err != nil {
 		return nil, err
-	} else if c.home == "" {
-		c.home = "/user"
 	}
 	if _, err := rand.Read(c.id[:]); err != nil {
 		return nil, err
@@ -155,9 +155,27 @@ func (o *Options) userName() (string, error) {
 	}
 	u, err := user.Current()
 	if err != nil {
-		return "", fmt.Errorf("name of the user: %w", err)
+		return "", fmt.Errorf("name of the user: %w; HADOOP_USER_NAME can give it", err)
 	}
 	return u.Username, nil
+}
+
+// homes gives the directory of all home directories. One that makes no sense would give a trash
+// that nobody empties, so it is refused.
+func homes(conf *Conf) (string, error) {
+	const key = "dfs.user.home.dir.prefix"
+	v, err := conf.Get(key)
+	if err != nil || v == rootPath {
+		return v, err
+	}
+	if v == "" {
+		return "/user", nil
+	}
+	v = strings.TrimSuffix(v, "/")
+	if err := checkTarget(v); err != nil {
+		return "", fmt.Errorf("configuration key %s: %w", key, err)
+	}
+	return v, nil
 }
 
 // checkUser refuses names that are more than the name of a home directory. The home, and with it
@@ -192,8 +210,10 @@ func (c *Client) Nameservice() Nameservice { return *c.ns }
 // User gives the name that NameNodes know the user by.
 func (c *Client) User() string { return c.user }
 
-// Close closes idle connections. Calls under way go on.
+// Close closes idle connections. Calls under way go on, and later ones still work, but none
+// leaves a connection behind.
 func (c *Client) Close() {
+	c.closed.Store(true)
 	for _, n := range c.nodes {
 		n.mu.Lock()
 		idle := n.idle
@@ -254,7 +274,7 @@ func (c *Client) give(n *node, conn *conn) {
 	if !conn.broken {
 		conn.seen = c.now()
 		n.mu.Lock()
-		if len(n.idle) < maxIdle {
+		if len(n.idle) < maxIdle && !c.closed.Load() { // Close stores it before it locks n
 			n.idle = append(n.idle, conn)
 			conn = nil
 		}

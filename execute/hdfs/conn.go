@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -98,6 +99,10 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		// The connection's timer was faster than that of ctx. Callers know one error only.
+		return context.DeadlineExceeded
 	}
 	return err
 }

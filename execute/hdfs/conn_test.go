@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -376,5 +377,49 @@ func TestNewUserAndClose(t *testing.T) {
 	c.Close()
 	if c.nodes[0].pop() != nil {
 		t.Error("a connection is left")
+	}
+}
+
+// A call that ends after Close leaves no connection behind.
+func TestCallAfterClose(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	c := client(t, nil, nn)
+	c.Close()
+	if _, err := c.Active(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c.nodes[0].pop() != nil {
+		t.Error("a connection is left")
+	}
+}
+
+// earlyConn has timers that are faster than those of contexts.
+type earlyConn struct{ net.Conn }
+
+func (c earlyConn) SetDeadline(t time.Time) error {
+	return c.Conn.SetDeadline(t.Add(-300 * time.Millisecond))
+}
+
+// That a deadline has passed is one error, whichever timer notices it.
+func TestDeadlineOfConnection(t *testing.T) {
+	t.Parallel()
+	nn := newFakeNN(t, Active)
+	nn.on(func(s *seen) *reply {
+		if s.method == "rename2" {
+			return &reply{}
+		}
+		return nil
+	})
+	c := client(t, func(o *Options) {
+		o.CallTimeout = 3 * time.Second
+		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			return earlyConn{conn}, err
+		}
+	}, nn)
+	m := c.Mover()
+	if err := m.Rename(t.Context(), aMove(), newCall(t, m)); !errors.Is(err, execute.ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
 	}
 }

@@ -121,6 +121,10 @@ func TestOpenRefuses(t *testing.T) {
 		"resolving":         {changed(federation(), "dfs.client.failover.resolve-needed.ns1", "true"), nil, "resolve-needed"},
 		"no configuration":  {nil, nil, "no fs.defaultFS"},
 		"in capitals":       {changed(base, "hadoop.security.authentication", "KERBEROS"), nil, "does not support"},
+		"relative homes":    {changed(base, "dfs.user.home.dir.prefix", "home"), nil, "dfs.user.home.dir.prefix: path \"home\": not absolute"},
+		"URI of homes":      {changed(base, "dfs.user.home.dir.prefix", "hdfs://ns1/user"), nil, "dfs.user.home.dir.prefix"},
+		"homes with dots":   {changed(base, "dfs.user.home.dir.prefix", "/user/../x"), nil, "dfs.user.home.dir.prefix"},
+		"reserved homes":    {changed(base, "dfs.user.home.dir.prefix", "/.reserved/raw"), nil, "dfs.user.home.dir.prefix"},
 		"undefined in user": {changed(base, "dfs.user.home.dir.prefix", "${x}"), nil, "${x}"},
 	} {
 		_, err := Open(Options{Conf: NewConf(tc.conf), User: "alice", LookupEnv: env(tc.env...)})
@@ -140,7 +144,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		}
 	}
-	ok := changed(base, "hadoop.security.authentication", "SIMPLE", "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.StandardSocketFactory", "dfs.user.home.dir.prefix", "/home")
+	ok := changed(base, "hadoop.security.authentication", "SIMPLE", "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.StandardSocketFactory", "dfs.user.home.dir.prefix", "/home/")
 	c, err := Open(Options{Conf: NewConf(ok), LookupEnv: env("HADOOP_USER_NAME", "carol")})
 	if err != nil || c.User() != "carol" || c.home != "/home" {
 		t.Errorf("%v", err)
