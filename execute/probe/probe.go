@@ -149,6 +149,9 @@ func answer(err error, no ...error) (Answer, string) {
 // reason is the NameNode's own message where there is one.
 func reason(err error) string {
 	if remote, ok := errors.AsType[*execute.RemoteError](err); ok && remote.Message != "" {
+		if errors.Is(err, execute.ErrSymlink) { // the message is only where it leads
+			return fmt.Sprintf("a symbolic link is in the path, which is not followed, to %q", remote.Message)
+		}
 		return remote.Message
 	}
 	return err.Error()

@@ -337,59 +337,6 @@ func TestManyJobs(t *testing.T) {
 	}
 }
 
-// TestNamedJobs: jobs that the policy names are asked about wherever they stand, and no
-// part of a listing is taken for the whole.
-func TestNamedJobs(t *testing.T) {
-	t.Parallel()
-	s := healthy()
-	s.drop("/cp/orders")
-	s.drop("/cp/users")
-	for i := range 2*maxParents + 10 {
-		s.put(fmt.Sprintf("/cp/a-%04d", i), "flink", 0o644).Kind = execute.File
-	}
-	s.put("/cp/last", "root", 0o755)
-	s.mayNot["/cp/last"] = ""
-	o := wants()
-	o.Roots = o.Roots[:1]
-	r, err := Look(t.Context(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := found(r); !slices.Equal(got, []string{"warning movable_not_known /cp of /cp"}) || r.Roots[0].Parents != 0 || !r.Roots[0].More {
-		t.Errorf("not named: %q, %+v", got, r.Roots[0])
-	}
-	o.Roots[0].Jobs = []string{"last"}
-	if r, err = Look(t.Context(), s, o); err != nil {
-		t.Fatal(err)
-	}
-	if got := found(r); !slices.Equal(got, []string{"refusal not_movable /cp/last of /cp"}) || r.Roots[0].More || r.Outcome() != Refused {
-		t.Errorf("named: %q, %+v", got, r.Roots[0])
-	}
-}
-
-// failingOver has no ACTIVE NameNode until one is waited for.
-type failingOver struct{ *stub }
-
-func (f failingOver) Active(ctx context.Context) (execute.NameNode, error) {
-	f.nodes[0].Role = execute.ActiveRole
-	return f.stub.Active(ctx)
-}
-
-// TestFailover: a plan for another cluster is seen although no NameNode was ACTIVE at first.
-func TestFailover(t *testing.T) {
-	t.Parallel()
-	s, o := healthy(), wants()
-	s.nodes[0].Role = execute.StandbyRole
-	o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7}
-	r, err := Look(t.Context(), failingOver{s}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := found(r); !slices.Equal(got, []string{"refusal another_cluster"}) || r.ClusterID != "CID-1" || r.NameNodes[0].Role != execute.ActiveRole {
-		t.Errorf("%q, %+v", got, r.NameNodes)
-	}
-}
-
 // TestCut: when the cluster stops answering, at whatever question, there is one finding
 // of it, the probe ends soon, and it does not say that anything is missing or refused.
 func TestCut(t *testing.T) {

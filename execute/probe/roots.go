@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -249,5 +250,5 @@ func others(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return " and the others"
+	return fmt.Sprintf(" and of %d more", n)
 }
