@@ -51,6 +51,9 @@ func connect(ctx context.Context, dial dialFunc, nn execute.NameNode, auth authe
 	lost := func(err error) error { return &lostError{call: "connect", nn: nn, err: err} }
 	raw, err := dial(ctx, "tcp", nn.Address)
 	if err != nil {
+		if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound && nn.Nameservice == "" {
+			err = fmt.Errorf("%w, nor does dfs.nameservices of the configuration have that name", err)
+		}
 		return nil, lost(err)
 	}
 	c := &conn{nn: nn, raw: raw}

@@ -423,3 +423,21 @@ func TestDeadlineOfConnection(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A nameservice that the configuration does not have is taken for a host, as Hadoop does.
+// Whoever mistyped it should be told.
+func TestNameThatIsNeither(t *testing.T) {
+	t.Parallel()
+	c, err := Open(Options{
+		Conf: NewConf(map[string]string{"fs.defaultFS": "hdfs://ns7"}), User: "alice", Patience: time.Millisecond,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "ns7", IsNotFound: true}}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Active(t.Context()); !errors.Is(err, execute.ErrUnavailable) || !strings.Contains(err.Error(), "nor does dfs.nameservices") {
+		t.Errorf("%v", err)
+	}
+}
