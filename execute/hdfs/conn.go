@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -159,7 +160,7 @@ func (c *conn) receive(p permitted, ids callIDs) (answer, error) {
 		// A server that does not let us in says so with an id of its own. Nothing was
 		// carried out, as the server never came to the call, but only that of the call is proof.
 		if !own && p.changes {
-			return answer{}, fmt.Errorf("fatal answer to call %d: %s: %s", int32(h.GetCallId()), h.GetExceptionClassName(), firstLines(h))
+			return answer{}, fmt.Errorf("fatal answer to call %d: %q: %q", int32(h.GetCallId()), h.GetExceptionClassName(), firstLines(h))
 		}
 		return a, nil
 	}
@@ -181,11 +182,30 @@ func (c *conn) judge(p permitted, a answer, result proto.Message) error {
 		return nil
 	}
 	if a.header.GetErrorDetail() == hadoop.RpcResponseHeaderProto_ERROR_SERIALIZING_RESPONSE {
-		return fmt.Errorf("the NameNode carried it out, but could not answer: %s", firstLines(a.header))
+		return fmt.Errorf("the NameNode carried it out, but could not answer: %q", firstLines(a.header))
+	}
+	if p.changes && perhapsDone(a.header) {
+		return fmt.Errorf("the NameNode failed before or behind the change: %q: %q", a.header.GetExceptionClassName(), firstLines(a.header))
 	}
 	remote := remoteError(p.method, c.nn, a.header)
 	if remote.Class == "" {
 		return errors.New("an error without a class")
 	}
 	return remote
+}
+
+// perhapsDone tells whether a failure may come from behind a change. What refuses one does so
+// before it, and is an exception of Hadoop's, of java.io, or one of the two of java.lang that are
+// named here. Others are failures of the Java machine or of its code, which can also be those of
+// an audit logger, or of memory, when all is done. And a server that could not write the edits of a
+// change, which then is in its memory and perhaps in the edit log, aborts the answer: that
+// one is fatal, has the id of the call and says ERROR_RPC_SERVER (FSEditLogAsync, Server.Call).
+func perhapsDone(h *hadoop.RpcResponseHeaderProto) bool {
+	class := h.GetExceptionClassName()
+	switch class {
+	case standbyClass, observerClass, retriableClass, argumentClass, unsupported:
+		return false
+	}
+	aborted := h.GetStatus() == hadoop.RpcResponseHeaderProto_FATAL && h.GetErrorDetail() == hadoop.RpcResponseHeaderProto_ERROR_RPC_SERVER
+	return aborted || strings.HasPrefix(class, "java.lang.") || strings.HasPrefix(class, "java.util.")
 }

@@ -226,6 +226,54 @@ func TestErrorsOfTheNameNode(t *testing.T) {
 	}
 }
 
+// A failure of the Java machine, or an answer that the server aborted because it could not write the
+// edits, says nothing about the change. Refusals that look alike still do.
+func TestFailureThatMayComeFromBehindTheChange(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		class   string
+		aborted bool
+		want    error
+	}{
+		{"java.lang.RuntimeException", true, execute.ErrUnknown}, // what FSEditLogAsync makes of a failed sync
+		{"java.io.IOException", true, execute.ErrUnknown},
+		{"java.lang.OutOfMemoryError", false, execute.ErrUnknown},
+		{"java.lang.NullPointerException", false, execute.ErrUnknown},
+		{"java.util.ConcurrentModificationException", false, execute.ErrUnknown},
+		{"java.lang.IllegalArgumentException", false, nil}, // of an inode that only a snapshot holds
+		{"java.io.IOException", false, nil},
+		{retriableClass, true, execute.ErrUnavailable}, // the server is too busy to take the call
+		{standbyClass, true, execute.ErrUnavailable},
+	} {
+		nn := newFakeNN(t, Active)
+		nn.on(func(s *seen) *reply {
+			if s.method != "rename2" && s.method != "mkdirs" {
+				return nil
+			}
+			if !tc.aborted {
+				return failed(s, tc.class, "x")
+			}
+			h := responseHeader(s, hadoop.RpcResponseHeaderProto_FATAL)
+			h.ExceptionClassName, h.ErrorMsg = proto.String(tc.class), proto.String("x\ny")
+			h.ErrorDetail = hadoop.RpcResponseHeaderProto_ERROR_RPC_SERVER.Enum()
+			return &reply{raw: framed(h), drop: true}
+		})
+		m := client(t, func(o *Options) { o.Patience = 300 * time.Millisecond }, nn).Mover()
+		for name, err := range map[string]error{
+			"rename": m.Rename(t.Context(), aMove(), newCall(t, m)),
+			"mkdirs": m.Mkdirs(t.Context(), "/a", 0o700),
+		} {
+			unknown := errors.Is(err, execute.ErrUnknown)
+			if err == nil || unknown != (tc.want == execute.ErrUnknown) || tc.want != nil && !errors.Is(err, tc.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s, aborted %v, %s: %v", tc.class, tc.aborted, name, err)
+			}
+		}
+		if n := len(nn.seen("rename2")); tc.want != execute.ErrUnavailable && n != 1 {
+			t.Errorf("%s: sent %d times", tc.class, n)
+		}
+	}
+}
+
 // A server that wants Kerberos says so before any call.
 func TestServerThatDoesNotLetUsIn(t *testing.T) {
 	t.Parallel()
