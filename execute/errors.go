@@ -36,7 +36,7 @@ var (
 	// ErrBudget: a subtree is larger than what may be counted.
 	ErrBudget = errors.New("more inodes than may be counted")
 
-	// ErrUnavailable: no ACTIVE NameNode answered in time. Nothing was changed.
+	// ErrUnavailable: no ACTIVE NameNode answered in time. This call changed nothing.
 	ErrUnavailable = errors.New("no active NameNode")
 	// ErrUnknown: a change was asked for and the answer is not known. Send it again
 	// ([Mover.Resend]), and then look.

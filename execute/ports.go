@@ -168,7 +168,7 @@ type Mover interface {
 	// Mkdirs makes a directory and what is missing above it, each with the permission.
 	// One that exists stays as it is; a file there is ErrExists, a file above
 	// ErrNotDirectory. Sent twice it does no harm, so lost answers are
-	// asked for again; ErrUnknown when that fails as well.
+	// asked for again; ErrUnknown when that fails as well, for whatever reason.
 	Mkdirs(ctx context.Context, path string, permission uint16) error
 
 	// NewCall prepares a rename: it looks which NameNode is ACTIVE, by a read on the very
@@ -187,7 +187,9 @@ type Mover interface {
 	// Resend sends a rename once more, the very bytes, marked as a repetition, as its own
 	// or an earlier process sent it. A NameNode that still knows the call (10 minutes)
 	// gives the first answer and does nothing; one that does not carries it out now, or
-	// refuses. There is no look before. Success does not say who moved what: look.
+	// refuses. There is no look before. Success does not say who moved what: look. An error,
+	// ErrUnavailable too, is about this sending alone: what an earlier one did, or may still
+	// do, is as unknown as before.
 	Resend(ctx context.Context, move Move, call Call) error
 }
 

@@ -140,6 +140,16 @@ func TestFaultsOfMkdirs(t *testing.T) {
 		t.Errorf("all answers lost: %v", err)
 	}
 	b.at("/to/b")
+	tries := 0
+	b.fs.Plan(func(fakehdfs.Op) fakehdfs.Fault {
+		if tries++; tries == 1 {
+			return lost
+		}
+		return fakehdfs.Fault{Kind: fakehdfs.Refused, Error: fakehdfs.SafeMode()}
+	})
+	if err := b.c.Mkdirs(b.ctx, "/to/b2", 0o700); !errors.Is(err, execute.ErrUnknown) || !errors.Is(err, execute.ErrSafeMode) {
+		t.Errorf("answer lost, then refused: %v", err)
+	}
 	b.hit("mkdirs", fakehdfs.Fault{Kind: fakehdfs.False})
 	if err := b.c.Mkdirs(b.ctx, "/to/c", 0o700); err == nil || errors.Is(err, execute.ErrUnknown) {
 		t.Errorf("false: %v", err)

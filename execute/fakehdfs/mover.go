@@ -2,6 +2,7 @@ package fakehdfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"fsweep/execute"
@@ -14,10 +15,10 @@ func (c *Client) Mkdirs(ctx context.Context, path string, permission uint16) err
 	}
 	op := Op{Port: "Mkdirs", Call: "mkdirs", Mutating: true, Path: path}
 	var got answer
-	for range 2 {
+	for try := range 2 {
 		got = c.send(ctx, op, func(s *state, who *caller) error { return s.mkdirs(who, path, permission) })
-		if !got.lost {
-			return got.err
+		if got.err == nil || errors.Is(got.err, ErrDead) || try == 0 && !got.lost {
+			return got.err // what is refused later says nothing about what was lost
 		}
 		if isContext(got.err) {
 			break

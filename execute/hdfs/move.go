@@ -48,7 +48,7 @@ func (m *Mover) Mkdirs(ctx context.Context, path string, permission uint16) erro
 			open = open || lost.left
 			return err
 		}
-		open = open && elsewhere(err) // a standby says nothing about an earlier try
+		// A refusal says nothing about an earlier try, which may wait in a queue still.
 		if err == nil && !a.GetResult() {
 			return &execute.RemoteError{Call: p.method, NameNode: h.nn.Address, Message: "answered false"}
 		}
