@@ -215,10 +215,11 @@ func (c *Client) confirmed(ctx context.Context, n *node, age time.Duration) (*co
 		}
 		c.give(n, conn)
 		var lost *lostError
-		if fresh || !errors.As(err, &lost) || ctx.Err() != nil {
+		if fresh || !errors.As(err, &lost) || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 			return nil, err
 		}
-		// A server may have closed an old connection; that says nothing about the NameNode.
+		// A server may have closed an old connection; that says nothing about the NameNode. Silence
+		// does: on each of the other connections it would last as long once more.
 	}
 }
 

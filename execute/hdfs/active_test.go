@@ -140,6 +140,34 @@ func TestFrozenActiveIsLeft(t *testing.T) {
 	}
 }
 
+// However many connections are idle, a frozen NameNode costs the time of one try.
+func TestFrozenWithManyIdleConnections(t *testing.T) {
+	t.Parallel()
+	const try = 400 * time.Millisecond
+	a, b := newFakeNN(t, Active), newFakeNN(t, Standby)
+	c := client(t, func(o *Options) { o.TryTimeout = try }, a, b)
+	if _, err := c.Active(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n := c.nodes[0]
+	for range maxIdle - 1 {
+		conn, err := connect(t.Context(), c.opts.Dial, n.NameNode, c.auth, c.id, clientProtocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.give(n, conn)
+	}
+	a.on(func(*seen) *reply { return &reply{} })
+	b.set(Active)
+	began := time.Now()
+	if nn, err := c.Active(t.Context()); err != nil || nn.Address != b.addr() {
+		t.Errorf("%v, %v", nn, err)
+	}
+	if d := time.Since(began); d > 4*try {
+		t.Errorf("took %v with %d idle connections, one try is %v", d, maxIdle, try)
+	}
+}
+
 // Servers that are away: bounded, and nothing is unknown.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
