@@ -142,7 +142,8 @@ func (t *tree) readable(c *caller, top *inode) error {
 }
 
 // quotaRoom refuses what would exceed the quota of a directory or of one above it, as
-// far as the inodes do not already lie below it.
+// far as the inodes do not already lie below it. A quota that is exceeded already refuses
+// only what adds to it: a directory, or an empty file, takes no space.
 func (t *tree) quotaRoom(into uint64, moved uint64, inodes, space int64) error {
 	var first error
 	t.above(into, func(n *inode) bool {
@@ -150,10 +151,10 @@ func (t *tree) quotaRoom(into uint64, moved uint64, inodes, space int64) error {
 			return true
 		}
 		used := t.sums(n.id, true)
-		if count := used.Inodes() + inodes; n.nsQuota >= 0 && count > n.nsQuota {
+		if count := used.Inodes() + inodes; n.nsQuota >= 0 && inodes > 0 && count > n.nsQuota {
 			first = refuse(nsQuota, execute.ErrQuota,
 				"The NameSpace quota (directories and files) of directory %s is exceeded: quota=%d file count=%d", t.path(n.id), n.nsQuota, count)
-		} else if size := used.Space + space; n.dsQuota >= 0 && size > n.dsQuota {
+		} else if size := used.Space + space; n.dsQuota >= 0 && space > 0 && size > n.dsQuota {
 			first = refuse(dsQuota, execute.ErrQuota,
 				"The DiskSpace quota of %s is exceeded: quota = %d B but diskspace consumed = %d B", t.path(n.id), n.dsQuota, size)
 		}

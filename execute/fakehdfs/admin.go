@@ -229,25 +229,5 @@ func (f *FS) Failover() {
 // AllStandby leaves no NameNode ACTIVE until Failover.
 func (f *FS) AllStandby() { f.admin(func(s *state) { s.active = -1 }) }
 
-// RenameCurrent does what the emptier does with the directory Current of a trash: it
-// gets the time as its name. The new path is the answer; "" if there is no Current.
-func (f *FS) RenameCurrent(trash string) string {
-	to := ""
-	f.admin(func(s *state) {
-		l, err := s.tree.locate(trash + "/Current")
-		if err != nil || l.last() == nil {
-			return
-		}
-		name := time.UnixMilli(s.now).UTC().Format("060102150405")
-		for l.parent().child(name) != 0 {
-			name += "1"
-		}
-		to = trash + "/" + name
-		s.tree.detach(l.last().id, s.now)
-		s.tree.attach(l.last().id, l.parent().id, name, s.now)
-	})
-	return to
-}
-
 // snapshotTrash is known to Hadoop 3.3 and later.
 func (s *state) snapshotTrash() bool { return !s.opts.NoSnapshot && !s.opts.before(3, 3) }

@@ -27,6 +27,18 @@ func quotaCases() []test {
 			c.admin.SetQuota(c, c.at("to"), -1, 1)
 			c.refused(c.move(c.at("f"), c.at("to/f")), execute.ErrQuota, dsQuota)
 		}},
+		{"a space quota that is exceeded lets pass what takes none", []need{dataNodes}, func(c *scene) {
+			c.mkdir("to")
+			c.put("to/full", "abc")
+			c.admin.SetQuota(c, c.at("to"), -1, 1)
+			if err := c.Mkdirs(c.ctx(), c.at("to/a/b"), 0o700); err != nil {
+				c.Errorf("mkdirs: %v", err)
+			}
+			c.mkdir("d")
+			c.put("d/empty", "")
+			c.moves(c.trashed(c.at("d"), c.at("to/a/d")))
+			c.refused(c.move(c.put("f", "x"), c.at("to/a/f")), execute.ErrQuota, dsQuota)
+		}},
 		{"a quota further above the target is full", nil, func(c *scene) {
 			c.mkdir("to/a/b")
 			c.admin.SetQuota(c, c.at("to"), 3, -1)
