@@ -57,14 +57,18 @@ type RemoteError struct {
 	Kind     error  // one of the Err… values; nil if none fits
 }
 
-// Error gives call, NameNode, class and message, on one line whatever names the message
-// holds.
+// Error gives call, NameNode, class and message, on one line and without control characters
+// whatever the NameNode sent, and whatever names its message holds.
 func (e *RemoteError) Error() string {
-	message := e.Message
-	if strings.ContainsFunc(message, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(message) {
-		message = strconv.Quote(message)
+	return fmt.Sprintf("%s: NameNode %s: %s: %s", e.Call, e.NameNode, printable(e.Class), printable(e.Message))
+}
+
+// printable quotes a text that would not be shown as it is.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(s) {
+		return strconv.Quote(s)
 	}
-	return fmt.Sprintf("%s: NameNode %s: %s: %s", e.Call, e.NameNode, e.Class, message)
+	return s
 }
 
 // Unwrap gives the kind.

@@ -11,8 +11,11 @@ import (
 // errRefused: something that this package does not do.
 var errRefused = errors.New("refused")
 
-// maxMessage bounds what is kept of a NameNode's message, in bytes.
-const maxMessage = 8 << 10
+// What is kept of a NameNode's message, and of the name of a class, in bytes.
+const (
+	maxMessage = 8 << 10
+	maxClass   = 1 << 10
+)
 
 // Classes that say: not this NameNode, or not now. They are told by name, whatever the
 // status of the answer. None of them has changed anything.
@@ -64,7 +67,11 @@ var kinds = map[string]error{
 
 // remoteError gives what a failed call was answered with.
 func remoteError(call string, nn execute.NameNode, h *hadoop.RpcResponseHeaderProto) *execute.RemoteError {
-	e := &execute.RemoteError{Call: call, NameNode: nn.Address, Class: h.GetExceptionClassName(), Message: firstLines(h)}
+	class := h.GetExceptionClassName()
+	if len(class) > maxClass { // no class of Java has such a name
+		class = class[:maxClass] + "…"
+	}
+	e := &execute.RemoteError{Call: call, NameNode: nn.Address, Class: class, Message: firstLines(h)}
 	e.Kind = kindOf(call, e.Class, e.Message)
 	return e
 }

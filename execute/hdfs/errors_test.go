@@ -92,9 +92,9 @@ func TestMessagesAreOneLine(t *testing.T) {
 func TestLongMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	got := remoteError("x", execute.NameNode{}, &hadoop.RpcResponseHeaderProto{
-		ExceptionClassName: proto.String("c"), ErrorMsg: proto.String(strings.Repeat("ä\xff", 1<<20)),
+		ExceptionClassName: proto.String(strings.Repeat("c", 1<<20)), ErrorMsg: proto.String(strings.Repeat("ä\xff", 1<<20)),
 	})
-	if len(got.Message) > 4*maxMessage {
-		t.Errorf("%d bytes", len(got.Message))
+	if len(got.Message) > 4*maxMessage || len(got.Class) > 2*maxClass {
+		t.Errorf("%d and %d bytes", len(got.Message), len(got.Class))
 	}
 }
