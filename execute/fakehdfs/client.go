@@ -40,25 +40,38 @@ const tries = 6
 // send sends a message until an ACTIVE NameNode answers. Answers that say "not here"
 // or "not now" make it go on, to the other NameNode; nothing was changed then.
 func (c *Client) send(ctx context.Context, op Op, effect func(*state, *caller) error) answer {
-	op.User, op.Client = c.user, c.number
 	var got answer
 	for range tries {
-		c.fs.mu.Lock()
-		op.nameNode = int(c.active.Load())
-		op.NameNode = c.fs.state.nameNode(op.nameNode).Address
-		c.fs.mu.Unlock()
-		got = c.fs.operate(ctx, c.process, op, func(s *state) error { return effect(s, s.caller(c.user)) })
-		var e *execute.RemoteError
-		if !errors.As(got.err, &e) {
-			return got
-		}
-		e.Call, e.NameNode = op.Call, op.NameNode
-		if e.Class != standby && e.Class != retriable {
+		if got = c.once(ctx, op, effect); !elsewhere(got.err) {
 			return got
 		}
 		c.next()
 	}
-	return answer{err: fmt.Errorf("%w: %w", execute.ErrUnavailable, got.err)}
+	return unavailable(got.err)
+}
+
+// once sends a message to the NameNode that was ACTIVE last.
+func (c *Client) once(ctx context.Context, op Op, effect func(*state, *caller) error) answer {
+	op.User, op.Client = c.user, c.number
+	c.fs.mu.Lock()
+	op.nameNode = int(c.active.Load())
+	op.NameNode = c.fs.state.nameNode(op.nameNode).Address
+	c.fs.mu.Unlock()
+	got := c.fs.operate(ctx, c.process, op, func(s *state) error { return effect(s, s.caller(c.user)) })
+	if e, ok := errors.AsType[*execute.RemoteError](got.err); ok {
+		e.Call, e.NameNode = op.Call, op.NameNode
+	}
+	return got
+}
+
+// elsewhere tells whether an answer says that another NameNode, or a later time, is right.
+func elsewhere(err error) bool {
+	e, ok := errors.AsType[*execute.RemoteError](err)
+	return ok && (e.Class == standby || e.Class == retriable)
+}
+
+func unavailable(err error) answer {
+	return answer{err: fmt.Errorf("%w: %w", execute.ErrUnavailable, err)}
 }
 
 // next goes to the other NameNode, after a pause on the cluster's clock.

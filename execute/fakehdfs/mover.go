@@ -46,17 +46,46 @@ func (c *Client) Rename(ctx context.Context, move execute.Move, call execute.Cal
 	if _, ok := c.unsent.LoadAndDelete(call.CallID); !ok || call.ClientID != c.id {
 		return fmt.Errorf("call %d was not prepared by this client, or was used already", call.CallID)
 	}
+	op, effect := renaming("Rename", move, call)
+	var got answer
+	for i := range tries {
+		err := c.look(ctx, move)
+		if err != nil && i > 0 && errors.Is(err, execute.ErrChanged) {
+			return c.arrived(ctx, move, err)
+		}
+		if err != nil {
+			return err
+		}
+		if got = c.once(ctx, op, effect); !elsewhere(got.err) {
+			return moved(move, got)
+		}
+		c.next()
+	}
+	return moved(move, unavailable(got.err))
+}
+
+// look compares the inode and its parent with those of the move.
+func (c *Client) look(ctx context.Context, move execute.Move) error {
 	if _, err := c.stat(ctx, "Rename", execute.ByID(move.ID)); err != nil {
 		return err
 	}
 	parent, err := c.stat(ctx, "Rename", execute.ParentOf(move.ID))
-	if err != nil {
+	if err == nil && parent.ID != move.ParentID {
+		err = fmt.Errorf("inode %d lies in directory %d, not in %d: %w", move.ID, parent.ID, move.ParentID, execute.ErrChanged)
+	}
+	return err
+}
+
+// arrived tells a move that was carried out, though its answer said "not here", from one
+// that somebody else made impossible.
+func (c *Client) arrived(ctx context.Context, move execute.Move, changed error) error {
+	switch at, err := c.stat(ctx, "Rename", execute.At(move.To)); {
+	case err == nil && at.ID == move.ID:
+		return fmt.Errorf("%w: %w", execute.ErrUnknown, changed)
+	case errors.Is(err, execute.ErrUnavailable), isContext(err), errors.Is(err, ErrDead):
 		return err
 	}
-	if parent.ID != move.ParentID {
-		return fmt.Errorf("inode %d lies in directory %d, not in %d: %w", move.ID, parent.ID, move.ParentID, execute.ErrChanged)
-	}
-	return c.rename(ctx, "Rename", move, call)
+	return changed
 }
 
 // Resend implements [execute.Mover].
@@ -70,7 +99,8 @@ func (c *Client) Resend(ctx context.Context, move execute.Move, call execute.Cal
 	if call.ClientID == c.id {
 		c.unsent.Delete(call.CallID)
 	}
-	return c.rename(ctx, "Resend", move, call)
+	op, effect := renaming("Resend", move, call)
+	return moved(move, c.send(ctx, op, effect))
 }
 
 // check refuses moves that cannot be right.
@@ -81,15 +111,20 @@ func check(move execute.Move) error {
 	return checkTarget(move.To)
 }
 
-func (c *Client) rename(ctx context.Context, port string, move execute.Move, call execute.Call) error {
+// renaming gives the operation of a move, and what a NameNode does for it.
+func renaming(port string, move execute.Move, call execute.Call) (Op, func(*state, *caller) error) {
 	src := execute.ByID(move.ID).Path()
 	op := Op{
 		Port: port, Call: "rename2", Mutating: true, Path: src, ID: move.ID,
 		Move: move, CallID: call, Resent: port == "Resend",
 	}
-	got := c.send(ctx, op, func(s *state, who *caller) error {
+	return op, func(s *state, who *caller) error {
 		return s.rename2(who, retryKey{call.ClientID, call.CallID}, src, move.To, move.Trash)
-	})
+	}
+}
+
+// moved gives the error of a rename.
+func moved(move execute.Move, got answer) error {
 	if got.lost {
 		return fmt.Errorf("rename of inode %d to %q: %w: %w", move.ID, move.To, execute.ErrUnknown, got.err)
 	}

@@ -105,6 +105,42 @@ func TestFailoverInARename(t *testing.T) {
 	}
 }
 
+// A rename that was carried out, though the answer says that another NameNode is right, is not
+// taken for one that somebody else prevented. One that somebody else moved is.
+func TestRenameFoundDoneAtTheNextTry(t *testing.T) {
+	t.Parallel()
+	for _, arrived := range []bool{true, false} {
+		nn := newFakeNN(t, Active)
+		nn.on(func(s *seen) *reply {
+			switch {
+			case s.method == "rename2":
+				return failed(s, retriableClass, "x")
+			case s.method != "getFileLinkInfo" || len(nn.seen("rename2")) == 0:
+				return nil
+			}
+			var q hadoop.GetFileLinkInfoRequestProto
+			nn.unmarshal(s.body, &q)
+			switch {
+			case q.GetSrc() == "/.reserved/.inodes/40000/..":
+				return statusReply(s, true, directory(30000))
+			case q.GetSrc() == aMove().To && arrived:
+				return statusReply(s, true, directory(40000))
+			case q.GetSrc() == aMove().To:
+				return statusReply(s, true, directory(50000))
+			}
+			return nil
+		})
+		m := client(t, nil, nn).Mover()
+		err := m.Rename(t.Context(), aMove(), newCall(t, m))
+		if !errors.Is(err, execute.ErrChanged) || errors.Is(err, execute.ErrUnknown) != arrived {
+			t.Errorf("arrived %v: %v", arrived, err)
+		}
+		if n := len(nn.seen("rename2")); n != 1 {
+			t.Errorf("arrived %v: sent %d times", arrived, n)
+		}
+	}
+}
+
 // The class decides, also if it comes as a fatal answer.
 func TestStandbyThatIsFatal(t *testing.T) {
 	t.Parallel()

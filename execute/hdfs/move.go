@@ -113,12 +113,34 @@ func (m *Mover) Rename(ctx context.Context, move execute.Move, call execute.Call
 	ctx, cancel := m.c.bound(ctx)
 	defer cancel()
 	ids := callIDs{client: call.ClientID, call: call.CallID}
+	answered := false // an earlier try was, by a NameNode that said that it is not the right one
 	return m.c.onActive(ctx, func(h *held) error {
-		if err := h.check(ctx, move); err != nil {
+		err := h.check(ctx, move)
+		if answered && errors.Is(err, execute.ErrChanged) {
+			return h.arrived(ctx, move, err)
+		}
+		if err != nil {
 			return err
 		}
-		return h.move(ctx, p, &ids, move)
+		err = h.move(ctx, p, &ids, move)
+		answered = answered || elsewhere(err)
+		return err
 	})
+}
+
+// arrived is what a rename ends with that was tried before and finds the inode in another
+// directory. If that is where it was to go, the first try did it after all, though it
+// was answered otherwise: that is for Resend to settle, which is harmless there. If not,
+// somebody else moved it.
+func (h *held) arrived(ctx context.Context, move execute.Move, changed error) error {
+	at, err := h.stat(ctx, execute.At(move.To))
+	switch {
+	case err == nil && at.ID == move.ID:
+		return unknown(changed)
+	case err != nil && temporary(err):
+		return err
+	}
+	return changed
 }
 
 // Resend implements [execute.Mover].
