@@ -264,11 +264,11 @@ func TestFailureThatMayComeFromBehindTheChange(t *testing.T) {
 			"mkdirs": m.Mkdirs(t.Context(), "/a", 0o700),
 		} {
 			unknown := errors.Is(err, execute.ErrUnknown)
-			if err == nil || unknown != (tc.want == execute.ErrUnknown) || tc.want != nil && !errors.Is(err, tc.want) || strings.Contains(err.Error(), "\n") {
+			if err == nil || unknown != errors.Is(tc.want, execute.ErrUnknown) || tc.want != nil && !errors.Is(err, tc.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, aborted %v, %s: %v", tc.class, tc.aborted, name, err)
 			}
 		}
-		if n := len(nn.seen("rename2")); tc.want != execute.ErrUnavailable && n != 1 {
+		if n := len(nn.seen("rename2")); !errors.Is(tc.want, execute.ErrUnavailable) && n != 1 {
 			t.Errorf("%s: sent %d times", tc.class, n)
 		}
 	}
