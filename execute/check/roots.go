@@ -1,0 +1,266 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"fsweep/execute"
+	"fsweep/proto/planfile"
+)
+
+// place is a directory in which guards come to be: a run, a savepoint, a cluster.
+type place struct {
+	id      uint64
+	path    string
+	owner   string
+	root    int32 // -1: in no root
+	job     string
+	isRun   bool
+	known   bool  // the plan knows it
+	jobless bool  // its job is not known to the plan either
+	visited int64 // ms; 0: not yet
+}
+
+// rootState is when a root was listed last.
+type rootState struct{ listed int64 }
+
+// prepare reads what the plan knows of roots, and makes a place of each run.
+func (s *Session) prepare() error {
+	s.roots = make([]rootState, len(s.header.Roots))
+	root := map[planfile.Path]int32{}
+	for i := range s.header.Roots {
+		root[s.header.Roots[i].Path] = int32(i)
+	}
+	for k, err := range s.plan.Known() {
+		if err != nil {
+			return err
+		}
+		s.known[k.InodeID] = true
+		if !utf8.ValidString(string(k.Path)) {
+			s.odd[string(k.Path)] = k.InodeID
+		}
+		if k.Kind == planfile.KnownJob || k.Kind == planfile.KnownEntry {
+			continue
+		}
+		r := root[k.Root]
+		job, _ := cutSlash(strings.TrimPrefix(string(k.Path), string(k.Root)+"/"))
+		s.place(&place{id: k.InodeID, path: string(k.Path), root: r, job: job, isRun: k.Kind == planfile.KnownRun, known: true})
+	}
+	for g, err := range s.plan.Guards() {
+		if err != nil {
+			return err
+		}
+		if g.Waived != "" && s.nowMs() < g.WaivedUntilMs {
+			s.waived[g.InodeID] = true
+		}
+		if i, ok := s.byID[g.Item]; ok {
+			s.items[i].metadata = s.items[i].metadata || g.Kind == planfile.GuardMetadata
+			s.items[i].newest = max(s.items[i].newest, g.MTimeMs)
+		}
+	}
+	return nil
+}
+
+func (s *Session) place(p *place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.placed[p.id] {
+		s.placed[p.id] = true
+		s.places = append(s.places, p)
+		s.dirs[p.path] = true
+	}
+}
+
+// listRoots lists roots and jobs that were not listed for a while, and finds what is
+// new in them.
+func (s *Session) listRoots(ctx context.Context, age int64) error {
+	for i := range s.header.Roots {
+		if s.header.Roots[i].InodeID == 0 || s.roots[i].listed > 0 && s.nowMs()-s.roots[i].listed < age {
+			continue
+		}
+		if err := s.listRoot(ctx, int32(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listAround lists what one item stands in, if that was not done in the last minute:
+// its job, or its root where there are no jobs.
+func (s *Session) listAround(ctx context.Context, r *record) error {
+	root := &s.header.Roots[r.root]
+	if s.nowMs()-s.roots[r.root].listed < freshFor.Milliseconds() {
+		return nil
+	}
+	name, _ := cutSlash(strings.TrimPrefix(r.path, string(root.Path)+"/"))
+	if !s.groups(root.Layout, name) {
+		return s.listRoot(ctx, r.root)
+	}
+	dir := join(string(root.Path), name)
+	if old, ok := s.listed[dir]; ok && s.nowMs()-old < freshFor.Milliseconds() {
+		return nil
+	}
+	st, err := s.sameRoot(ctx, r.root)
+	if err != nil || st == nil {
+		return err
+	}
+	id := s.odd[dir]
+	if st, err = s.stat(ctx, at(dir, id)); errors.Is(err, errHidden) {
+		s.keepBelow(dir, NotVisible, "", text("path", dir), text("error", err.Error()))
+		return nil
+	}
+	if err != nil || st == nil { // the item itself tells that it is gone
+		return err
+	}
+	s.listed[dir] = s.nowMs()
+	return s.listJob(ctx, &place{id: st.ID, path: dir, owner: st.Owner, root: r.root, job: name, known: s.isKnown(st.ID)})
+}
+
+// sameRoot gives a root, or keeps all in it if it is not that of the plan.
+func (s *Session) sameRoot(ctx context.Context, i int32) (*execute.Status, error) {
+	r := &s.header.Roots[i]
+	ref := at(string(r.Path), r.InodeID)
+	st, err := s.stat(ctx, ref)
+	if err != nil && !errors.Is(err, errHidden) {
+		return nil, fmt.Errorf("root %q: %w", r.Path, err)
+	}
+	if st == nil || st.ID != r.InodeID || st.Kind != execute.Directory {
+		now := "nothing"
+		if st != nil {
+			now = decimal(st.ID)
+		}
+		s.keepRoot(i, RootChanged, text("inode_in_plan", decimal(r.InodeID)), text("inode_now", now))
+		return nil, nil //nolint:nilnil // nothing to go on with is an answer
+	}
+	return st, nil
+}
+
+func (s *Session) listRoot(ctx context.Context, i int32) error {
+	r := &s.header.Roots[i]
+	st, err := s.sameRoot(ctx, i)
+	if err != nil || st == nil {
+		return err
+	}
+	s.roots[i].listed = s.nowMs()
+	var groups []place
+	err = s.list(ctx, execute.ByID(st.ID), func(e *execute.Status) error {
+		if s.isRoot(join(string(r.Path), string(e.Name)), i) {
+			return nil
+		}
+		p := place{
+			id: e.ID, path: join(string(r.Path), string(e.Name)), owner: e.Owner, root: i, job: string(e.Name),
+			known: s.isKnown(e.ID), isRun: r.Layout == planfile.LayoutRun,
+		}
+		if e.Kind != execute.Directory {
+			return nil
+		}
+		if s.groups(r.Layout, string(e.Name)) {
+			groups = append(groups, p)
+		} else if !p.known && r.Layout != planfile.LayoutChildren {
+			p.jobless = true
+			s.place(&p)
+		}
+		return nil
+	})
+	if errors.Is(err, errHidden) || errors.Is(err, errNothing) {
+		s.keepRoot(i, NotVisible, text("path", string(r.Path)), text("error", err.Error()))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("root %q: %w", r.Path, err)
+	}
+	return each(ctx, s.o.Workers, all(groups), func(ctx context.Context, job place) error { return s.listJob(ctx, &job) })
+}
+
+// groups tells whether a directory of a root groups runs or savepoints.
+func (s *Session) groups(layout planfile.Layout, name string) bool {
+	return layout == planfile.LayoutJobRun || layout == planfile.LayoutSavepoints && !strings.HasPrefix(name, "savepoint-")
+}
+
+func (s *Session) isKnown(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[id]
+}
+
+// isRoot tells whether another root is, or lies below, a directory of root i.
+func (s *Session) isRoot(dir string, i int32) bool {
+	for j := range s.header.Roots {
+		other := string(s.header.Roots[j].Path)
+		if int32(j) != i && (other == dir || strings.HasPrefix(other, dir+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// listJob finds new runs and savepoints. In a job a new run keeps all others: nobody
+// knows yet from which of them it started.
+func (s *Session) listJob(ctx context.Context, job *place) error {
+	r := &s.header.Roots[job.root]
+	err := s.list(ctx, execute.ByID(job.id), func(e *execute.Status) error {
+		if s.isKnown(e.ID) {
+			return nil
+		}
+		p := place{
+			id: e.ID, path: join(job.path, string(e.Name)), owner: e.Owner, root: job.root, job: job.job,
+			isRun: r.Layout == planfile.LayoutJobRun, jobless: !job.known,
+		}
+		if r.Layout == planfile.LayoutJobRun {
+			s.keepJob(job.root, job.job, NewRun, "", text("run", p.path))
+		}
+		if e.Kind == execute.Directory {
+			s.place(&p)
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errNothing): // deleted meanwhile
+		return nil
+	case errors.Is(err, errHidden):
+		s.keepBelow(job.path, NotVisible, "", text("path", job.path), text("error", err.Error()))
+		return nil
+	}
+	return err
+}
+
+func (s *Session) keepRoot(root int32, rule Rule, facts ...planfile.Fact) {
+	for i := range s.items {
+		if s.items[i].root == root {
+			s.keep(int32(i), rule, "", facts...)
+		}
+	}
+}
+
+// keepJob keeps all items of a job of a root.
+func (s *Session) keepJob(root int32, job string, rule Rule, guard string, facts ...planfile.Fact) {
+	from, to := s.below(join(string(s.header.Roots[root].Path), job))
+	for i := from; i < to; i++ {
+		if s.items[i].root == root {
+			s.keep(i, rule, guard, facts...)
+		}
+	}
+}
+
+func (s *Session) keepBelow(dir string, rule Rule, guard string, facts ...planfile.Fact) {
+	from, to := s.below(dir)
+	for i := from; i < to; i++ {
+		s.keep(i, rule, guard, facts...)
+	}
+}
+
+// keepRestored keeps what a run without a checkpoint of its own may start from.
+func (s *Session) keepRestored(p *place, facts ...planfile.Fact) {
+	if p.root >= 0 && s.header.Roots[p.root].Layout == planfile.LayoutJobRun && !p.jobless {
+		s.keepJob(p.root, p.job, MayBeRestored, p.path, facts...)
+		return
+	}
+	for i := range s.items {
+		if s.items[i].metadata {
+			s.keep(int32(i), MayBeRestored, p.path, facts...)
+		}
+	}
+}
