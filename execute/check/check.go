@@ -18,8 +18,8 @@ func (s *Session) Check(ctx context.Context) error {
 	}
 	for _, step := range []func() error{
 		s.load, s.prepare, s.searchPaths,
-		func() error { return s.listRoots(ctx, 0) },
 		func() error { return each(ctx, s.o.Workers, s.tasks(), s.look) },
+		func() error { return s.listRoots(ctx, 0) },
 		func() error { return s.settle(ctx, 0) },
 	} {
 		if err := step(); err != nil {

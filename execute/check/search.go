@@ -71,8 +71,8 @@ func (s *Session) suspects(ctx context.Context) error {
 		r := &s.items[i]
 		if len(broken) > 0 {
 			batch.add(int32(i), r.path)
-			if len(r.run) >= shortName {
-				batch.add(int32(i), r.run)
+			if _, name := splitPath(r.path); len(name) >= shortName {
+				batch.add(int32(i), name)
 			}
 		}
 		err := s.eachFile(ctx, r, func(name string) error {
