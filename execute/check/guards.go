@@ -21,6 +21,7 @@ type guard struct {
 	length  int64
 	mtimeMs int64
 	pointer bool
+	in      uint64 // inode id of the item that holds it, if any
 }
 
 func (g *guard) file() execute.FileID {
@@ -72,7 +73,7 @@ func (s *Session) plannedGuard(ctx context.Context, g *planfile.Guard, since int
 	if !s.due(g, since) {
 		return nil // the visit has read it
 	}
-	now := guard{id: g.InodeID, path: string(g.Path), owner: string(g.Owner), root: s.rootOf(g.Root), pointer: g.Kind == planfile.GuardHAPointer}
+	now := guard{id: g.InodeID, path: string(g.Path), owner: string(g.Owner), root: s.rootOf(g.Root), pointer: g.Kind == planfile.GuardHAPointer, in: g.Item}
 	for range readTries {
 		st, err := s.stat(ctx, execute.ByID(g.InodeID))
 		switch {
@@ -179,7 +180,9 @@ func (s *Session) twice(r io.Reader, g *guard, read func(io.Reader) error) error
 	searched := make(chan error, 1)
 	go func() {
 		err := s.strict.Read(from, func(needle int, offset int64) error {
-			s.keep(int32(needle), ReferredTo, g.path, text("found_by", "search"), number("offset", offset))
+			if !s.own(g, int32(needle)) {
+				s.keep(int32(needle), ReferredTo, g.path, text("found_by", "search"), number("offset", offset))
+			}
 			return nil
 		})
 		_ = from.CloseWithError(err) // so that whoever writes does not wait
@@ -220,6 +223,9 @@ func (s *Session) refer(g *guard, ref string) {
 		return
 	}
 	if i, ok := s.holding(p); ok {
+		if s.own(g, i) {
+			return
+		}
 		s.keep(i, ReferredTo, g.path, text("reference", p))
 		return
 	}
@@ -229,7 +235,19 @@ func (s *Session) refer(g *guard, ref string) {
 			return
 		}
 	}
-	s.keepBelow(p, ReferredTo, g.path, text("reference", p))
+	from, to := s.below(p)
+	for i := from; i < to; i++ {
+		if !s.own(g, i) {
+			s.keep(i, ReferredTo, g.path, text("reference", p))
+		}
+	}
+}
+
+// own tells whether a guard lies in an item, or in another part of its run: what it refers
+// to there is no reason why it stays.
+func (s *Session) own(g *guard, i int32) bool {
+	in, ok := s.byID[g.in]
+	return ok && s.items[in].group == s.items[i].group
 }
 
 // missing is a relative reference to a file that is not beside its `_metadata`.

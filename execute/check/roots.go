@@ -124,7 +124,11 @@ func (s *Session) sameRoot(ctx context.Context, i int32) (*execute.Status, error
 	r := &s.header.Roots[i]
 	ref := at(string(r.Path), r.InodeID)
 	st, err := s.stat(ctx, ref)
-	if err != nil && !errors.Is(err, errHidden) {
+	if errors.Is(err, errHidden) {
+		s.keepRoot(i, NotVisible, text("path", string(r.Path)), text("error", err.Error()))
+		return nil, nil //nolint:nilnil // nothing to go on with is an answer
+	}
+	if err != nil {
 		return nil, fmt.Errorf("root %q: %w", r.Path, err)
 	}
 	if st == nil || st.ID != r.InodeID || st.Kind != execute.Directory {

@@ -141,7 +141,9 @@ func (s *Session) searchBroken(ctx context.Context, broken []guard, batch *names
 	return each(ctx, s.o.Workers, all(broken), func(ctx context.Context, g guard) error {
 		err := s.reads.Read(ctx, g.file(), func(r io.Reader) error {
 			return search.Read(r, func(needle int, _ int64) error {
-				s.keep(batch.items[needle], SaidToBe, g.path, text("name", string(batch.texts[needle])))
+				if i := batch.items[needle]; !s.own(&g, i) {
+					s.keep(i, SaidToBe, g.path, text("name", string(batch.texts[needle])))
+				}
 				return nil
 			})
 		})

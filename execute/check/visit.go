@@ -100,7 +100,7 @@ func (s *Session) collect(ctx context.Context, p *place, f *findings, dir execut
 		f.newest = max(f.newest, e.MTimeMs)
 		switch {
 		case e.Kind == execute.File && (name == metadataName || isPointer(name)):
-			s.found(p, f, e, join(where, name))
+			s.found(p, f, e, join(where, name), p.id)
 		case e.Kind != execute.Directory:
 		case name == "shared" || name == "taskowned":
 			f.state = true
@@ -143,20 +143,23 @@ func (s *Session) checkpoint(ctx context.Context, p *place, f *findings, e *exec
 		return err
 	}
 	if st.Kind == execute.File {
-		s.found(p, f, st, join(where, metadataName))
+		s.found(p, f, st, join(where, metadataName), e.ID)
 	}
 	return nil
 }
 
 // found notes a guard, unless it lies in an item that may move.
-func (s *Session) found(p *place, f *findings, e *execute.Status, where string) {
+func (s *Session) found(p *place, f *findings, e *execute.Status, where string, in uint64) {
 	pointer := isPointer(where[strings.LastIndexByte(where, '/')+1:])
 	f.complete = f.complete || !pointer && e.Length > 0
 	f.newest = max(f.newest, e.MTimeMs)
 	if i, ok := s.holding(where); ok && s.mayMove(i) {
 		return
 	}
-	f.guards = append(f.guards, guard{id: e.ID, path: where, owner: e.Owner, root: p.root, length: e.Length, mtimeMs: e.MTimeMs, pointer: pointer})
+	if _, ok := s.byID[in]; !ok {
+		in = p.id
+	}
+	f.guards = append(f.guards, guard{id: e.ID, path: where, owner: e.Owner, root: p.root, length: e.Length, mtimeMs: e.MTimeMs, pointer: pointer, in: in})
 }
 
 func isPointer(name string) bool {
