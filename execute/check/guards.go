@@ -22,6 +22,8 @@ type guard struct {
 	mtimeMs int64
 	pointer bool
 	in      uint64 // inode id of the item that holds it, if any
+
+	foreign map[int32]bool // items whose paths it has, but of another cluster
 }
 
 func (g *guard) file() execute.FileID {
@@ -150,7 +152,7 @@ func (s *Session) readOnce(ctx context.Context, g *guard) error {
 	var format error
 	var relative map[string]bool
 	err := s.reads.Read(ctx, g.file(), func(r io.Reader) error {
-		relative = map[string]bool{}
+		relative, g.foreign = map[string]bool{}, map[int32]bool{}
 		return s.twice(r, g, func(r io.Reader) error {
 			format = s.decode(r, g, relative)
 			if _, ok := errors.AsType[*flinkmeta.FormatError](format); ok {
@@ -177,12 +179,11 @@ func (s *Session) twice(r io.Reader, g *guard, read func(io.Reader) error) error
 		return read(r)
 	}
 	from, to := io.Pipe()
+	hits := map[int32]int64{}
 	searched := make(chan error, 1)
 	go func() {
 		err := s.strict.Read(from, func(needle int, offset int64) error {
-			if !s.own(g, int32(needle)) {
-				s.keep(int32(needle), ReferredTo, g.path, text("found_by", "search"), number("offset", offset))
-			}
+			hits[int32(needle)] = offset
 			return nil
 		})
 		_ = from.CloseWithError(err) // so that whoever writes does not wait
@@ -192,6 +193,11 @@ func (s *Session) twice(r io.Reader, g *guard, read func(io.Reader) error) error
 	_ = to.CloseWithError(err) // a pipe's Close cannot fail
 	if wrong := <-searched; err == nil {
 		err = wrong
+	}
+	for i, offset := range hits {
+		if !s.own(g, i) && !g.foreign[i] {
+			s.keep(i, ReferredTo, g.path, text("found_by", "search"), number("offset", offset))
+		}
 	}
 	return err
 }
@@ -218,12 +224,16 @@ func (s *Session) decode(r io.Reader, g *guard, relative map[string]bool) error 
 // refer keeps the item that holds a referenced path, and those below it: whoever refers
 // to a directory refers to what is in it. A root, or what is above one, is no state.
 func (s *Session) refer(g *guard, ref string) {
-	p, ok := s.referred(ref)
-	if !ok {
+	p, ours := s.referred(ref)
+	if p == "" {
 		return
 	}
 	if i, ok := s.holding(p); ok {
-		if s.own(g, i) {
+		switch {
+		case s.own(g, i):
+			return
+		case !ours:
+			g.foreign[i] = true
 			return
 		}
 		s.keep(i, ReferredTo, g.path, text("reference", p))
@@ -234,6 +244,9 @@ func (s *Session) refer(g *guard, ref string) {
 		if root == p || planfile.Path(root).Below(planfile.Path(p)) || p == "/" {
 			return
 		}
+	}
+	if !ours {
+		return
 	}
 	from, to := s.below(p)
 	for i := from; i < to; i++ {

@@ -39,18 +39,17 @@ func at(p string, id uint64) execute.Ref {
 	return execute.ByID(id)
 }
 
-// referred gives the path that a reference means on this cluster, and false if it means
-// none. Scheme and authority are not compared: a name of this cluster that nobody knows
+// referred gives the path that a reference means, and whether it means one of this
+// cluster. Scheme and authority are not compared: a name of this cluster that nobody knows
 // any more must protect, too. Only the policy says which authorities are others.
-func (s *Session) referred(ref string) (string, bool) {
+func (s *Session) referred(ref string) (clean string, ours bool) {
+	foreign := false
 	i := strings.IndexAny(ref, ":/")
 	if i > 0 && ref[i] == ':' {
 		rest := ref[i+1:]
 		if strings.HasPrefix(rest, "//") {
 			authority, tail, _ := strings.Cut(rest[2:], "/")
-			if slices.Contains(s.header.ForeignAuthorities, authority) {
-				return "", false
-			}
+			foreign = slices.Contains(s.header.ForeignAuthorities, authority)
 			rest = "/" + tail
 		}
 		ref = rest
@@ -59,7 +58,7 @@ func (s *Session) referred(ref string) (string, bool) {
 		return "", false
 	}
 	p := path.Clean(ref)
-	return strings.TrimPrefix(p, "/.reserved/raw"), true
+	return strings.TrimPrefix(p, "/.reserved/raw"), !foreign
 }
 
 // holding gives the items that hold p; there is at most one.

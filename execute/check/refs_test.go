@@ -57,7 +57,11 @@ func TestReferences(t *testing.T) {
 		{"foreign", func(w *world) {
 			w.header.ForeignAuthorities = []string{"other:8020"}
 			refers("hdfs://other:8020" + order1 + "/state")(w)
-		}, keeps{order1: check.ReferredTo}}, // the second opinion does not know authorities
+		}, nil},
+		{"foreign, and not", func(w *world) {
+			w.header.ForeignAuthorities = []string{"other:8020"}
+			refers("hdfs://other:8020"+order1+"/state", "hdfs://ns1"+order1+"/state", "hdfs://third"+order0+"/state")(w)
+		}, keeps{order0: check.ReferredTo, order1: check.ReferredTo}},
 		{"a file elsewhere by its name only", refers("0001-shared-file"), keeps{order1: check.ReferredTo}},
 		{"a file beside", func(w *world) {
 			w.fs.Put(pay1+"/chk-7/0001-shared-file", "flink", nil)
