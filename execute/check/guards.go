@@ -121,7 +121,7 @@ func (s *Session) read(ctx context.Context, g *guard) error {
 			return nil
 		case errors.Is(err, execute.ErrNotFound):
 			return fmt.Errorf("%w: %w", errNothing, err)
-		case errors.Is(err, execute.ErrUnavailable), ctx.Err() != nil:
+		case ctx.Err() != nil, failed(err):
 			return err
 		case !errors.Is(err, execute.ErrChanged):
 			s.blind(g, err)
@@ -144,6 +144,15 @@ func (s *Session) read(ctx context.Context, g *guard) error {
 	s.blind(g, errors.New("it changes, or is open, whenever it is read"))
 	s.remember(g)
 	return nil
+}
+
+// failed tells a cluster that fails from a file that cannot be read.
+func failed(err error) bool {
+	if errors.Is(err, execute.ErrPermission) || errors.Is(err, execute.ErrChanged) {
+		return false
+	}
+	_, remote := errors.AsType[*execute.RemoteError](err)
+	return remote || errors.Is(err, execute.ErrUnavailable)
 }
 
 // readOnce decodes a guard and searches its bytes for the paths of all items, as a

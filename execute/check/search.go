@@ -148,7 +148,7 @@ func (s *Session) searchBroken(ctx context.Context, broken []guard, batch *names
 			})
 		})
 		switch {
-		case errors.Is(err, execute.ErrUnavailable), ctx.Err() != nil:
+		case ctx.Err() != nil, failed(err) && !errors.Is(err, execute.ErrNotFound):
 			return fmt.Errorf("guard %q: %w", g.path, err)
 		case err != nil: // it was readable a moment ago; nobody knows what it says now
 			s.blind(&g, err)
