@@ -24,13 +24,13 @@ func TestFaults(t *testing.T) {
 	prepared := w.fs
 	one := func(o *check.Options) { o.Workers = 1 } // so that a number always means the same question
 
-	check1 := func(timeout time.Duration, prepare func(*fakehdfs.FS)) (map[string]check.Verdict, int, error) {
+	check1 := func(prepare func(*fakehdfs.FS, func())) (map[string]check.Verdict, int, error) {
 		w := *w
 		w.fs = prepared.Clone()
-		prepare(w.fs)
-		s := w.session(r, d, one)
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
+		prepare(w.fs, cancel)
+		s := w.session(r, d, one)
 		if _, err := s.Preflight(ctx); err != nil {
 			return nil, 0, err
 		}
@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		}
 		return verdicts(t, s), w.fs.Ops(), nil
 	}
-	base, n, err := check1(time.Minute, func(*fakehdfs.FS) {})
+	base, n, err := check1(func(*fakehdfs.FS, func()) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,13 @@ func TestFaults(t *testing.T) {
 				continue
 			default:
 			}
-			timeout := time.Minute
-			if fault.Kind == fakehdfs.Frozen { // until the context ends
-				timeout = 20 * time.Millisecond
-			}
-			got, _, err := check1(timeout, func(fs *fakehdfs.FS) { fs.At(op, fault.Fault) })
+			got, _, err := check1(func(fs *fakehdfs.FS, cancel func()) {
+				f := fault.Fault
+				if f.Kind == fakehdfs.Frozen { // until the context ends
+					f.Do = func(*fakehdfs.FS) { cancel() }
+				}
+				fs.At(op, f)
+			})
 			if err != nil {
 				failed++
 				continue
