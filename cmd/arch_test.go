@@ -92,6 +92,7 @@ var rules = map[string]rule{
 	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
 	"execute/fakehdfs":             {own: []string{"execute", "execute/hdfstest"}, forbid: offline, modules: []string{}},
 	"execute/check":                {own: []string{"execute", "proto/flinkmeta", "proto/planfile", "proto/internal/canonical", "proto/pathtext"}, forbid: offline, modules: []string{}},
+	"execute/act":                  {own: []string{"execute", "proto/journal", "proto/planfile", "proto/internal/canonical", "proto/pathtext"}, forbid: offline, modules: []string{}},
 	"execute/probe":                {own: []string{"execute"}, forbid: offline, modules: []string{}},
 	"reports/probe":                {own: []string{"execute", "execute/probe", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/cli":             {forbid: program},

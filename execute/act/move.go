@@ -1,0 +1,193 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	"fsweep/execute"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+const (
+	maxStale = 60 * time.Second // between the checks of an item and its rename
+	tries    = 4                // of one item, each with a new place in the trash
+)
+
+// moved is what has to be known to move an item back.
+type moved struct {
+	intent  int64 // that moved it; 0: not known
+	kind    planfile.Kind
+	id      uint64
+	from    planfile.Path // where it was
+	parent  uint64        // the directory that held it
+	to      planfile.Path // where it went
+	trash   planfile.Path // "" of the quarantine
+	dir     uint64        // the directory that holds it now; 0: not known
+	into    uint64        // the trash; 0 of the quarantine
+	inodes  int64
+	length  int64
+	space   int64
+	context planfile.Name
+}
+
+// errDrift says that the last reads did not find an item as it was checked.
+var errDrift = errors.New("not as it was checked")
+
+// item does all that belongs to one item. With an error the run must stop.
+func (r *run) item(ctx context.Context, i *planfile.Item) error {
+	for range tries {
+		begin := r.p.Clock.Now()
+		v, err := r.p.Check.Again(ctx, i)
+		if err != nil {
+			return anomaly(err, "%q could not be checked again", i.Path)
+		}
+		if !v.Move {
+			return r.skip(i, 0, v)
+		}
+		if err := r.holds(ctx); err != nil {
+			return err
+		}
+		t, err := r.target(ctx, i.Path)
+		if stop, err := r.noTarget(i, err); stop || err != nil {
+			return err
+		}
+		if err := r.lastReads(ctx, i); errors.Is(err, errDrift) {
+			return r.skip(i, 0, Verdict{Rule: "changed-at-last", Drift: true})
+		} else if err != nil {
+			return anomaly(err, "%q could not be looked at", i.Path)
+		}
+		if d := r.p.Clock.Now().Sub(begin); d > maxStale || d < 0 {
+			continue
+		}
+		again, err := r.move(ctx, i, t)
+		if err != nil || !again {
+			return err
+		}
+	}
+	return r.fail(i, 0, "tries", errors.New("no try came to an end"))
+}
+
+// noTarget says what an error about the place in the trash means: for the item, or for
+// the run.
+func (r *run) noTarget(i *planfile.Item, err error) (bool, error) {
+	var refused *execute.RemoteError
+	var rule *Refusal
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, errNoPlace):
+		return true, r.skip(i, 0, Verdict{Rule: "no-place-in-trash"})
+	case errors.As(err, &rule):
+		return true, r.skip(i, 0, Verdict{Rule: rule.Rule, Facts: []planfile.Fact{{Name: "reason", Text: text(rule.Text)}}})
+	case errors.As(err, &refused) && own(err):
+		return true, r.fail(i, 0, class(err), err)
+	}
+	return true, anomaly(err, "no place in the trash for %q", i.Path)
+}
+
+// own tells refusals that concern one item from those that all would meet.
+func own(err error) bool {
+	return errors.Is(err, execute.ErrPermission) || errors.Is(err, execute.ErrSnapshot) || errors.Is(err, execute.ErrSymlink)
+}
+
+// lastReads looks once more whether the id answers, lies in its directory, and stands at
+// its path.
+func (r *run) lastReads(ctx context.Context, i *planfile.Item) error {
+	for _, look := range []struct {
+		ref  execute.Ref
+		want uint64
+	}{
+		{execute.ByID(i.InodeID), i.InodeID},
+		{execute.ParentOf(i.InodeID), i.ParentID},
+		{execute.At(string(i.Path)), i.InodeID},
+	} {
+		s, err := r.stat(ctx, look.ref)
+		if err != nil {
+			return err
+		}
+		if s == nil || s.ID != look.want {
+			return errDrift
+		}
+	}
+	return nil
+}
+
+// move moves an item to its place. It says whether to try another one.
+func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, error) {
+	in := &journal.Intent{
+		Purpose: journal.PurposeMove, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, ParentID: i.ParentID,
+		Target: t.path, TrashRoot: t.trashRoot, Inodes: i.Entries, Length: i.Totals.Length, Space: i.Totals.Space,
+		Context: planfile.Name(r.context(string(i.Path))),
+	}
+	f, err := r.carry(ctx, in, t.into)
+	r.attempted = true
+	if f.moved && err == nil {
+		r.moved[i.InodeID] = movedBy(in, f.chain)
+		r.inodes += i.Entries
+		r.watch(Event{Kind: ItemDone, Path: i.Path, Item: i, Target: t.path})
+	}
+	if err != nil || f.moved {
+		return false, err
+	}
+	if f.lost { // settled as not happened
+		return true, nil
+	}
+	switch {
+	case errors.Is(f.err, execute.ErrExists), errors.Is(f.err, execute.ErrNoParent):
+		// The name was taken meanwhile, or the emptier renamed Current.
+		return true, r.settle(in, &journal.Settled{How: journal.NotHappened, Evidence: evidence(atSource, nil, f.err)})
+	case errors.Is(f.err, execute.ErrChanged), errors.Is(f.err, execute.ErrNotFound):
+		return false, r.skip(i, in.Seq, Verdict{Rule: "changed-at-last", Drift: true})
+	case own(f.err):
+		return false, r.fail(i, in.Seq, class(f.err), f.err)
+	}
+	return false, errors.Join(r.fail(i, in.Seq, class(f.err), f.err), anomaly(f.err, "%q was not moved", i.Path))
+}
+
+func movedBy(i *journal.Intent, chain []uint64) moved {
+	m := moved{
+		intent: i.Seq, kind: i.Kind, id: i.InodeID, from: i.Path, parent: i.ParentID, to: i.Target, trash: i.TrashRoot,
+		inodes: i.Inodes, length: i.Length, space: i.Space, context: i.Context,
+	}
+	if len(chain) > 0 {
+		m.dir = chain[0]
+		if i.TrashRoot != "" {
+			m.into = chain[len(chain)-1]
+		}
+	}
+	return m
+}
+
+func (r *run) skip(i *planfile.Item, intent int64, v Verdict) error {
+	if v.Rule == "" {
+		v.Rule = "kept"
+	}
+	err := r.j.Append(&journal.Skipped{
+		Stamp: r.stamp(), Intent: intent, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, Rule: v.Rule, Facts: v.Facts,
+	})
+	if err != nil {
+		return err
+	}
+	r.watch(Event{Kind: ItemSkipped, Path: i.Path, Item: i, Rule: v.Rule, Facts: v.Facts})
+	if !v.Drift {
+		return nil
+	}
+	return r.pace.drifted(r.p.Plan.Items)
+}
+
+func (r *run) fail(i *planfile.Item, intent int64, class string, cause error) error {
+	err := r.j.Append(&journal.Failed{
+		Stamp: r.stamp(), Intent: intent, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, Class: class,
+		Message: planfile.Name(cause.Error()),
+	})
+	if err == nil {
+		r.watch(Event{Kind: ItemFailed, Path: i.Path, Item: i, Rule: class, Message: cause.Error()})
+	}
+	return err
+}
+
+// parentOf gives the directory of a path.
+func parentOf(p planfile.Path) string { return path.Dir(string(p)) }

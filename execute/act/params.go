@@ -1,0 +1,129 @@
+package act
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"fsweep/execute"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+// Clock is the time, and waiting. Sleep ends early with the error of the context.
+type Clock interface {
+	Now() time.Time
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Journal takes lines, as execute/journalfile's Writer does: without an error a line is on
+// the disk, skipped ones soon. After an error every call gives it again.
+type Journal interface {
+	Append(l journal.Line) error
+	Sync() error
+	State() journal.State
+	Last() journal.Hash
+	// Journal gives what was in it when it was reopened; nil of a new one.
+	Journal() *journal.Reader
+}
+
+// Verdict is what a check says of an item.
+type Verdict struct {
+	Move bool
+	Rule string // why it stays: a stable word
+	// Drift: it is not as the plan says. Other reasons to stay were to be expected.
+	Drift bool
+	Facts []planfile.Fact
+}
+
+// Checker looks at the cluster, and changes nothing. Its errors say that it could not look.
+type Checker interface {
+	// Preflight looks at all conditions of the plan but lock and journal. A [*Refusal] says
+	// that the plan must not be carried out.
+	Preflight(ctx context.Context) error
+	// Check looks at all items, roots and jobs, and at all guards.
+	Check(ctx context.Context) error
+	// Items gives all items and what Check said of them, in the order in which they
+	// have to move. The item is valid until the next one.
+	Items() iter.Seq2[*planfile.Item, Verdict]
+	// Failed gives the error that ended Items early, if any did.
+	Failed() error
+	// Again looks at all that concerns one item, directly before its move.
+	Again(ctx context.Context, item *planfile.Item) (Verdict, error)
+	// Guards reads again the guards that are due, at the end all. It gives items for which
+	// moved says that they were moved, and to which a guard refers now. Items that
+	// are still to come it keeps itself, by Again.
+	Guards(ctx context.Context, moved func(id uint64) bool, all bool) ([]*planfile.Item, error)
+}
+
+// Process is who acts.
+type Process struct {
+	Tool, Version string
+	User          string // as the NameNode knows it
+	Host          string
+	PID           int
+}
+
+// Plan is what is known of a plan beside its items.
+type Plan struct {
+	File   string // without directories
+	Digest planfile.Digest
+	Header planfile.Header
+	Items  int64 // that may be moved: all that are not deferred, of roots in mode execute
+}
+
+// Params are what all commands take. Everything but Watch, Spent and Random is needed,
+// Check only by Run and Resume.
+type Params struct {
+	Look    execute.Inspector
+	Move    execute.Mover
+	Clock   Clock
+	Process Process
+	Plan    Plan
+	Check   Checker
+	// Create makes the journal and puts its header on the disk.
+	Create func(*journal.Header) (Journal, error)
+	// Random gives a name that no one else has: 32 hexadecimal digits or so.
+	Random func() string
+	// Spent gives the inodes that earlier runs moved since a time, by their journals.
+	Spent func(since time.Time) (int64, error)
+	// Watch is told what happens, as it happens.
+	Watch func(Event)
+}
+
+// Event is one thing that happened.
+type Event struct {
+	At      time.Time
+	Kind    EventKind
+	Path    planfile.Path // of the item, root or directory
+	Item    *planfile.Item
+	Rule    string
+	Facts   []planfile.Fact
+	Target  planfile.Path // where it was to go
+	Message string
+}
+
+// EventKind is what happened.
+type EventKind string
+
+// The kinds of events. Those about items have the words of the journal.
+const (
+	RootBegins   EventKind = "root-begins"
+	RootEnds     EventKind = "root-ends"
+	Locked       EventKind = "locked"
+	Unlocked     EventKind = "unlocked"
+	ItemDone     EventKind = "done"
+	ItemSkipped  EventKind = "skipped"
+	ItemFailed   EventKind = "failed"
+	ItemUndone   EventKind = "undone"
+	ItemUnknown  EventKind = "unknown"
+	SettledNow   EventKind = "settled"
+	PausesDouble EventKind = "pauses-doubled"
+)
+
+// Result is what became of a command. It is given with an error, too.
+type Result struct {
+	ExitCode int // docs/EXIT_CODES.md
+	Totals   journal.Totals
+	Last     journal.Hash // of the journal; zeros if there is none
+}

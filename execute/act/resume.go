@@ -1,0 +1,226 @@
+package act
+
+import (
+	"context"
+	"errors"
+
+	"fsweep/execute"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+// history is what a journal says beside its state.
+type history struct {
+	lock    *journal.Intent           // the lock that was taken last and not given back
+	strays  map[int64]*journal.Intent // what moved something by mistake
+	settled map[uint64]*journal.Settled
+}
+
+// read goes over a journal once.
+func read(j *journal.Reader) (*history, error) {
+	h := &history{strays: map[int64]*journal.Intent{}, settled: map[uint64]*journal.Settled{}}
+	var open *journal.Intent
+	happened := func() {
+		switch {
+		case open == nil:
+		case open.Purpose == journal.PurposeLock:
+			h.lock = open
+		case open.Purpose == journal.PurposeUnlock:
+			h.lock = nil
+		}
+		open = nil
+	}
+	for l, err := range j.Lines() {
+		if err != nil {
+			return nil, err
+		}
+		switch l := l.(type) {
+		case *journal.Intent:
+			open = l
+		case *journal.Done:
+			happened()
+		case *journal.Settled:
+			switch {
+			case l.How == journal.Arrived:
+				happened()
+			case l.How == journal.OtherInode && open != nil:
+				h.strays[open.Seq], h.settled[l.InodeID] = open, l
+			}
+		}
+	}
+	return h, nil
+}
+
+// Resume goes on with a journal of the same plan that was reopened. It first settles what
+// the journal does not know, then does what Run does. Errors are those of Run.
+func Resume(ctx context.Context, p *Params, j Journal) (*Result, error) {
+	r := newRun(p)
+	r.j = j
+	h, err := r.reopen(ctx, journal.CommandRun)
+	if err != nil {
+		return &Result{ExitCode: exitCode(err)}, err
+	}
+	act := context.WithoutCancel(ctx)
+	pending, _ := j.State().Pending()
+	// The checks come first: whether a lost rename may be asked for again depends on them.
+	checked := r.recheck(ctx)
+	err = r.settlePending(act, func(i *journal.Intent) (bool, error) { return r.wanted(act, i, h, checked) })
+	if err == nil {
+		r.noteLock(h, pending)
+		err = r.straysBack(act, h)
+	}
+	if err == nil {
+		err = r.loadMoved()
+	}
+	if err == nil {
+		err = r.relock(act, h, checked)
+	}
+	if err == nil {
+		err = r.all(ctx)
+	}
+	return r.end(act, err)
+}
+
+// reopen demands that a journal is of this plan and command, and says in it that this
+// process goes on.
+func (a *actor) reopen(ctx context.Context, command journal.Command) (*history, error) {
+	read1 := a.j.Journal()
+	if read1 == nil {
+		return nil, errors.New("a new journal cannot be resumed")
+	}
+	head := read1.Header()
+	switch {
+	case head.Command != command:
+		return nil, refuse("other-command", "the journal is of %q; only a run can be resumed", head.Command)
+	case head.Plan == nil || head.Plan.Digest != a.p.Plan.Digest:
+		return nil, refuse("other-plan", "the journal is of another plan")
+	case head.Nameservice != a.p.Plan.Header.Nameservice:
+		return nil, refuse("other-cluster", "the journal is of nameservice %q", head.Nameservice)
+	}
+	for _, at := range head.Anchors {
+		s, err := a.stat(ctx, execute.At(string(at.Path)))
+		if err != nil {
+			return nil, err
+		}
+		if s == nil || s.ID != at.InodeID {
+			return nil, refuse("other-cluster", "%q is not the directory that the journal knows", at.Path)
+		}
+	}
+	h, err := read(read1)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.hello(ctx); err != nil {
+		return nil, err
+	}
+	p := a.p.Process
+	return h, a.j.Append(&journal.Resumed{
+		Stamp: a.stamp(), Version: p.Version, NameNode: nameNode(a.node), User: planfile.Name(p.User),
+		Host: p.Host, PID: int64(p.PID), ClientID: a.client,
+	})
+}
+
+func (r *run) recheck(ctx context.Context) error {
+	if err := r.window(); err != nil {
+		return err
+	}
+	if err := r.p.Check.Preflight(ctx); err != nil {
+		return err
+	}
+	return r.earlier(ctx)
+}
+
+// wanted says whether a rename of an earlier process may be asked for again.
+func (r *run) wanted(ctx context.Context, i *journal.Intent, h *history, checked error) (bool, error) {
+	if i.Purpose == journal.PurposeUnlock || i.Purpose == journal.PurposeUndo {
+		return true, nil
+	}
+	if checked != nil {
+		return false, nil
+	}
+	if i.Purpose == journal.PurposeLock {
+		return true, nil
+	}
+	s, err := r.stat(ctx, execute.At(r.lockPath()))
+	if err != nil || s == nil || h.lock == nil || s.ID != h.lock.InodeID {
+		return false, err // somebody took the lock away
+	}
+	if err := r.p.Check.Check(ctx); err != nil {
+		return false, nil //nolint:nilerr // it is not asked for again then, and the error comes again
+	}
+	for item, v := range r.p.Check.Items() {
+		if item.InodeID != i.InodeID {
+			continue
+		}
+		if !v.Move || item.Path != i.Path || item.ParentID != i.ParentID {
+			return false, nil
+		}
+		v, err := r.p.Check.Again(ctx, item)
+		return err == nil && v.Move, nil //nolint:nilerr // what cannot be looked at is not moved
+	}
+	return false, nil
+}
+
+// straysBack moves back what earlier processes moved by mistake, and then ends the run.
+func (r *run) straysBack(ctx context.Context, h *history) error {
+	var errs []error
+	for id, seq := range r.j.State().Strays() {
+		i, s := h.strays[seq], h.settled[id]
+		if i == nil || s == nil {
+			return anomaly(nil, "inode %d was moved by mistake and is still there", id)
+		}
+		if i.Purpose != journal.PurposeMove {
+			errs = append(errs, anomaly(nil, "inode %d was moved by mistake", id))
+			continue
+		}
+		errs = append(errs, anomaly(nil, "inode %d was moved in place of %d", id, i.InodeID))
+		if err := r.backAgain(ctx, i, id, s.Chain[0]); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loadMoved remembers what earlier processes moved: a guard may still want it back.
+func (r *run) loadMoved() error {
+	for m, err := range r.j.Journal().Moved() {
+		if err != nil {
+			return err
+		}
+		r.moved[m.Intent.InodeID] = movedBy(m.Intent, m.Chain)
+	}
+	return nil
+}
+
+// relock puts the lock of the process away that this one goes on for, and takes a new one. The
+// old process, should it wake up, finds its lock gone.
+func (r *run) relock(ctx context.Context, h *history, checked error) error {
+	dir, err := r.lockDirectory(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := r.stat(ctx, execute.At(r.lockPath()))
+	if err != nil {
+		return err
+	}
+	if s != nil && h.lock != nil && s.ID == h.lock.InodeID {
+		if err := r.putAway(ctx, s.ID, dir.ID, brokenName, r.digest()+"-"+r.p.Random()); err != nil {
+			return err
+		}
+	}
+	if checked != nil {
+		return checked
+	}
+	if err := r.unheld(ctx); err != nil {
+		return err
+	}
+	return r.take(ctx, true)
+}
+
+// noteLock notes what settling the last intent says about the lock: relock looks whether
+// it stands there.
+func (r *run) noteLock(h *history, i *journal.Intent) {
+	if i != nil && i.Purpose == journal.PurposeLock {
+		h.lock = i
+	}
+}

@@ -1,0 +1,254 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+// run is one process that carries out a plan.
+type run struct {
+	*actor
+	moved     map[uint64]moved // what the journal has moved, by inode id
+	inodes    int64            // moved by this process
+	spent     int64            // by earlier ones, in the present trash interval
+	attempted bool             // a rename of an item was announced
+}
+
+func newRun(p *Params) *run {
+	r := &run{actor: newActor(p), moved: map[uint64]moved{}}
+	r.pace.plan = p.Plan.Header.Pace
+	return r
+}
+
+// Run carries out a plan. The end of the context lets the item at work come to its end.
+//
+// Errors: a [*Refusal] if nothing was begun; ErrInterrupted, ErrWindow, ErrSlow and
+// ErrMismatch if it stopped between two items, [Resume] goes on; else an [*Anomaly] or what the
+// journal said. The Result has the exit code in any case; without an error it is 0 if all items
+// were moved, 4 if some were kept, 5 if some failed or had to be moved back.
+func Run(ctx context.Context, p *Params) (*Result, error) {
+	r := newRun(p)
+	if err := r.before(ctx); err != nil {
+		return &Result{ExitCode: exitCode(err)}, err
+	}
+	h := &journal.Header{
+		Command: journal.CommandRun,
+		Plan:    &journal.Plan{File: planfile.Name(p.Plan.File), Digest: p.Plan.Digest},
+	}
+	if err := r.create(ctx, h); err != nil {
+		return &Result{ExitCode: ExitAnomaly}, err
+	}
+	// From here on an end of ctx is seen between items only.
+	act := context.WithoutCancel(ctx)
+	err := r.take(act, false)
+	if err == nil {
+		err = r.all(ctx)
+	}
+	return r.end(act, err)
+}
+
+// before looks at all that can be refused before a journal is made.
+func (r *run) before(ctx context.Context) error {
+	if err := r.window(); err != nil {
+		return refuse("window", "%s", err)
+	}
+	if err := r.lockFree(ctx, false); err != nil {
+		return err
+	}
+	if err := r.p.Check.Preflight(ctx); err != nil {
+		return err
+	}
+	return r.earlier(ctx)
+}
+
+func (r *run) window() error {
+	ok, err := inWindow(r.pace.plan.Window, r.p.Clock.Now())
+	if err == nil && !ok {
+		err = ErrWindow
+	}
+	return err
+}
+
+// earlier counts what earlier runs moved in the present trash interval: the emptier deletes
+// all of it at once.
+func (r *run) earlier(ctx context.Context) error {
+	if r.p.Spent == nil {
+		return nil
+	}
+	d, err := r.p.Look.Defaults(ctx)
+	if err != nil {
+		return err
+	}
+	r.spent, err = r.p.Spent(r.p.Clock.Now().Add(-d.TrashInterval))
+	return err
+}
+
+// all checks everything, and moves what may be moved.
+func (r *run) all(ctx context.Context) error {
+	if err := r.p.Check.Check(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		return err
+	}
+	if err := r.items(ctx); err != nil {
+		return err
+	}
+	if err := r.p.Check.Failed(); err != nil {
+		return err
+	}
+	return r.guards(context.WithoutCancel(ctx), true)
+}
+
+func (r *run) items(ctx context.Context) error {
+	var root planfile.Path
+	act := context.WithoutCancel(ctx)
+	for i, v := range r.p.Check.Items() {
+		if err := r.wait(ctx, 0); err != nil {
+			return err
+		}
+		if i.Root != root {
+			if err := r.nextRoot(ctx, root, i.Root); err != nil {
+				return err
+			}
+			root = i.Root
+		}
+		o := r.j.State().Outcome(i.InodeID)
+		if o == journal.OutcomeDone || o == journal.OutcomeUndone || o == journal.OutcomeUnknown {
+			continue // by an earlier process
+		}
+		if !v.Move {
+			if err := r.skip(i, 0, v); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.one(ctx, act, i); err != nil {
+			return err
+		}
+	}
+	if root != "" {
+		r.watch(Event{Kind: RootEnds, Path: root})
+	}
+	return nil
+}
+
+func (r *run) nextRoot(ctx context.Context, old, next planfile.Path) error {
+	if old != "" {
+		r.watch(Event{Kind: RootEnds, Path: old})
+		if err := r.wait(ctx, r.pace.pause(r.pace.plan.BetweenRootsMs)); err != nil {
+			return err
+		}
+	}
+	r.watch(Event{Kind: RootBegins, Path: next})
+	return nil
+}
+
+// one does all that is to be done for an item that the checks let go.
+func (r *run) one(ctx, act context.Context, i *planfile.Item) error {
+	if err := r.window(); err != nil {
+		return err
+	}
+	doubled, err := r.pace.judge(r.p.Clock.Now())
+	if err != nil {
+		return err
+	}
+	if doubled {
+		r.watch(Event{Kind: PausesDouble})
+	}
+	if err := r.guards(act, false); err != nil {
+		return err
+	}
+	if limit := r.p.Plan.Header.Belts.MaxInodes; limit > 0 && r.spent+r.inodes+i.Entries > limit {
+		return r.skip(i, 0, Verdict{Rule: "belt-trash-interval", Facts: []planfile.Fact{
+			{Name: "inodes_moved", Number: r.spent + r.inodes}, {Name: "max_inodes", Number: limit},
+		}})
+	}
+	before := r.inodes
+	if err := r.item(act, i); err != nil {
+		return err
+	}
+	if r.inodes == before {
+		return nil
+	}
+	return r.wait(ctx, r.pace.next())
+}
+
+// guards reads guards again, and moves back what turns out to be referred to. Then the
+// run ends: what it rested on was not so.
+func (r *run) guards(ctx context.Context, all bool) error {
+	referred, err := r.p.Check.Guards(ctx, func(id uint64) bool {
+		return r.j.State().Outcome(id) == journal.OutcomeDone
+	}, all)
+	if err != nil {
+		return anomaly(err, "the guards could not be read again")
+	}
+	var errs []error
+	for _, i := range referred {
+		m, ok := r.moved[i.InodeID]
+		if !ok {
+			continue
+		}
+		errs = append(errs, anomaly(nil, "%q was moved, and is referred to", i.Path))
+		if err := r.holds(ctx); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		v, err := r.back(ctx, m, false)
+		switch {
+		case err != nil:
+			return errors.Join(append(errs, err)...)
+		case v.Rule != "":
+			errs = append(errs, anomaly(nil, "%q could not be moved back: %s", i.Path, v.Rule))
+		default:
+			r.watch(Event{Kind: ItemUndone, Path: i.Path, Item: i})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// end gives the lock back and writes the last line, if the journal can be written.
+func (r *run) end(ctx context.Context, err error) (*Result, error) {
+	t := r.j.State().Totals()
+	executed := err == nil || r.attempted || t.Done+t.Undone+t.Unknown > 0
+	return r.finish(ctx, err, executed, "unused", r.p.Plan.Items)
+}
+
+// finish ends a command: lock, totals, exit code, last line.
+func (a *actor) finish(ctx context.Context, err error, executed bool, what string, planned int64) (*Result, error) {
+	if a.j.Sync() == nil {
+		if e := a.release(ctx, executed, what); e != nil {
+			err = errors.Join(err, e)
+		}
+	}
+	t := a.j.State().Totals()
+	t.Planned = max(planned, t.Done+t.Undone+t.Skipped+t.Failed+t.Unknown)
+	res := &Result{ExitCode: exitCode(err), Totals: t}
+	if err == nil {
+		res.ExitCode = ofTotals(t)
+	} else if ofTotals(t) == ExitAnomaly || res.ExitCode == ExitRefused && t.Done > 0 {
+		res.ExitCode = ExitAnomaly
+	}
+	if e := a.j.Append(&journal.End{
+		Stamp: a.stamp(), ExitCode: int64(res.ExitCode), Totals: journal.Totals{Planned: t.Planned},
+	}); e != nil {
+		res.ExitCode = ExitAnomaly
+		if err == nil || !errors.Is(err, e) {
+			err = errors.Join(err, e)
+		}
+	}
+	res.Last = a.j.Last()
+	return res, err
+}
+
+// text makes a text valid UTF-8, as facts must be.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// since gives the time since a moment of the journal, never negative.
+func (a *actor) since(ms int64) time.Duration {
+	return max(0, a.p.Clock.Now().Sub(time.UnixMilli(ms)))
+}

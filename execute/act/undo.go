@@ -1,0 +1,181 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"fsweep/execute"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+// UndoOf is what Undo moves back.
+type UndoOf struct {
+	// Journal is undone, if it is not nil: what it moved and did not move back. File is its name.
+	Journal *journal.Reader
+	File    string
+	// Items are undone otherwise: all items of the plan that are found in a trash now.
+	Items iter.Seq2[*planfile.Item, error]
+	// Path picks what is at or below a path; "": everything.
+	Path planfile.Path
+}
+
+func (u *UndoOf) picks(p planfile.Path) bool {
+	return u.Path == "" || p == u.Path || p.Below(u.Path)
+}
+
+// Undo moves back what a run moved, newest first, with the same lock and a journal of
+// its own. What somebody else moved, what is purged and what has no place any more is left and
+// noted down (exit code 4). A journal that does not know the end of its last change is
+// refused: resume it first. What an undo did not come to, a second one does.
+func Undo(ctx context.Context, p *Params, u *UndoOf) (*Result, error) {
+	a := newActor(p)
+	if err := a.mayUndo(ctx, u); err != nil {
+		return &Result{ExitCode: exitCode(err)}, err
+	}
+	h := &journal.Header{
+		Command: journal.CommandUndo,
+		Plan:    &journal.Plan{File: planfile.Name(p.Plan.File), Digest: p.Plan.Digest},
+	}
+	if u.Journal != nil {
+		h.UndoOf = &journal.UndoOf{File: planfile.Name(u.File), Last: u.Journal.Last()}
+	}
+	if err := a.create(ctx, h); err != nil {
+		return &Result{ExitCode: ExitAnomaly}, err
+	}
+	act := context.WithoutCancel(ctx)
+	err := a.take(act, true)
+	var planned int64
+	if err == nil {
+		planned, err = a.undoAll(ctx, act, u)
+	}
+	return a.finish(act, err, false, "undo", planned)
+}
+
+func (a *actor) mayUndo(ctx context.Context, u *UndoOf) error {
+	if u.Journal != nil {
+		head := u.Journal.Header()
+		pending, _ := u.Journal.State().Pending()
+		switch {
+		case head.Command != journal.CommandRun:
+			return refuse("other-command", "the journal is of %q; what is undone is a run", head.Command)
+		case head.Plan.Digest != a.p.Plan.Digest:
+			return refuse("other-plan", "the journal is of another plan")
+		case head.Nameservice != a.p.Plan.Header.Nameservice:
+			return refuse("other-cluster", "the journal is of nameservice %q", head.Nameservice)
+		case pending != nil:
+			return refuse("pending", "what became of intent %d of the journal is not known; resume it first", pending.Seq)
+		case len(u.Journal.State().Strays()) > 0:
+			return refuse("strays", "the journal has something that was moved by mistake; resume it first")
+		}
+	}
+	for _, at := range a.p.Plan.Header.Anchors {
+		if at.InodeID == 0 {
+			continue
+		}
+		s, err := a.stat(ctx, execute.At(string(at.Path)))
+		if err != nil {
+			return err
+		}
+		if s == nil || s.ID != at.InodeID {
+			return refuse("other-cluster", "%q is not the directory that the plan knows", at.Path)
+		}
+	}
+	return a.lockFree(ctx, true)
+}
+
+// undoAll moves everything back that was picked, and counts it.
+func (a *actor) undoAll(ctx, act context.Context, u *UndoOf) (int64, error) {
+	var n int64
+	for m, err := range a.movedOf(act, u) {
+		if err != nil {
+			return n, err
+		}
+		if !u.picks(m.from) {
+			continue
+		}
+		n++
+		if err := a.wait(ctx, 0); err != nil {
+			return n, err
+		}
+		if err := a.holds(act); err != nil {
+			return n, err
+		}
+		v, err := a.back(act, m, true)
+		if err != nil {
+			return n, err
+		}
+		e := Event{Kind: ItemUndone, Path: m.from, Target: m.to}
+		if v.Rule != "" {
+			e.Kind, e.Rule, e.Facts = ItemSkipped, v.Rule, v.Facts
+		}
+		a.watch(e)
+	}
+	if n == 0 && u.Path != "" {
+		return n, refuse("nothing", "nothing at or below %q was moved", u.Path)
+	}
+	return n, nil
+}
+
+// movedOf gives what may be moved back.
+func (a *actor) movedOf(ctx context.Context, u *UndoOf) iter.Seq2[moved, error] {
+	if u.Journal != nil {
+		return func(yield func(moved, error) bool) {
+			for m, err := range u.Journal.Moved() {
+				if err != nil {
+					yield(moved{}, err)
+					return
+				}
+				if !yield(movedBy(m.Intent, m.Chain), nil) {
+					return
+				}
+			}
+		}
+	}
+	return func(yield func(moved, error) bool) {
+		for i, err := range u.Items {
+			var m moved
+			if err == nil && u.picks(i.Path) {
+				var ok bool
+				if m, ok, err = a.inTrash(ctx, i); err == nil && !ok {
+					continue
+				}
+			} else if err == nil {
+				continue
+			}
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// inTrash tells whether an item of a plan is in a trash now, or in the quarantine.
+func (a *actor) inTrash(ctx context.Context, i *planfile.Item) (moved, bool, error) {
+	m := moved{
+		kind: i.Kind, id: i.InodeID, from: i.Path, parent: i.ParentID,
+		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
+	}
+	if q := a.p.Plan.Header; q.Removal == planfile.RemovalQuarantine {
+		m.to = q.Quarantine[0].Path + i.Path
+		s, err := a.stat(ctx, execute.At(string(m.to)))
+		return m, err == nil && s != nil && s.ID == i.InodeID, err
+	}
+	parent, err := a.stat(ctx, execute.ParentOf(i.InodeID))
+	if err != nil || parent == nil || parent.ID == i.ParentID {
+		return m, false, err
+	}
+	tr, err := a.trashOf(ctx, i.Path)
+	var rule *Refusal
+	if errors.As(err, &rule) || err == nil && tr.id == 0 {
+		return m, false, nil
+	}
+	if err != nil {
+		return m, false, err
+	}
+	m.trash, m.into = planfile.Path(tr.path), tr.id
+	m.to = planfile.Path(tr.path + "/" + current + string(i.Path))
+	chain, err := a.climb(ctx, i.InodeID, tr.id)
+	return m, contains(chain, tr.id), err
+}
