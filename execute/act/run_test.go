@@ -1,0 +1,100 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"fsweep/execute/fakehdfs"
+)
+
+const wantState = `"/data/a/plain" trash
+"/data/a/taken" trash
+"/data/b/below-a-file" trash
+"/data/b/kept" home
+"/data/c/nnnnnnnnnnnn" trash
+"/data/c/two words\n*" trash
+"/data/c/foreign" home
+"/zone/d/sealed" trash
+`
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	before := newWorld(t, fakehdfs.Options{})
+	w := before.clone()
+	w.watchSends(t, w.disk, nil)
+	res, err := w.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.ExitCode != ExitAnomaly { // foreign was refused
+		t.Errorf("exit code %d", res.ExitCode)
+	}
+	if got := w.state(); got != wantState {
+		t.Errorf("items:\n%s", got)
+	}
+	tt := res.Totals
+	if tt.Planned != 8 || tt.Done != 6 || tt.Skipped != 1 || tt.Failed != 1 || tt.Inodes != 30 {
+		t.Errorf("totals %+v", tt)
+	}
+	w.unplanned(t, before)
+	w.nothingOverwritten(t, before)
+	w.truth(t, w.disk)
+	if _, ok := w.fs.Lookup("/locks/LOCK"); ok {
+		t.Error("the lock is still there")
+	}
+	if _, ok := w.fs.Lookup("/locks/done/" + strings.TrimPrefix(w.plan.Digest.String(), "sha256:")); !ok {
+		t.Error("no mark that the plan was executed")
+	}
+	// Places in the trash, by hand.
+	for p, item := range map[string]string{
+		"/user/alice/.Trash/Current/data/a/plain":  "/data/a/plain",
+		"/zone/.Trash/alice/Current/zone/d/sealed": "/zone/d/sealed",
+	} {
+		e, ok := w.fs.Lookup(p)
+		if b, _ := before.fs.Lookup(item); !ok || b.ID != e.ID {
+			t.Errorf("%q is not at %q", item, p)
+		}
+	}
+	// A second run of the plan is refused, and changes nothing.
+	n := len(w.fs.Mutating())
+	w.disk = &disk{}
+	res, err = w.run(context.Background())
+	var r *Refusal
+	if !errors.As(err, &r) || r.Rule != "executed" || res.ExitCode != ExitRefused || len(w.fs.Mutating()) != n {
+		t.Errorf("second run: %v, exit code %d", err, res.ExitCode)
+	}
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	before := newWorld(t, fakehdfs.Options{})
+	w := before.clone()
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.fs.RenameCurrent("/user/alice/.Trash")
+	w.watchSends(t, w.undoDisk, nil)
+	res, err := w.undo(context.Background(), "")
+	if err != nil || res.ExitCode != ExitDone {
+		t.Fatal(err, res.ExitCode)
+	}
+	if got := w.state(); strings.Count(got, " home\n") != 8 {
+		t.Errorf("items:\n%s", got)
+	}
+	w.unplanned(t, before)
+	w.nothingOverwritten(t, before)
+}
+
+// resumed runs until nothing is left to be done.
+func (w *world) resumed(t *testing.T) {
+	t.Helper()
+	var err error
+	for range 4 {
+		if _, err = w.run(context.Background()); err == nil {
+			return
+		}
+	}
+	t.Errorf("it does not come to an end: %v", err)
+}

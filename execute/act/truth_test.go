@@ -1,0 +1,162 @@
+package act
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"fsweep/execute/fakehdfs"
+	"fsweep/proto/journal"
+)
+
+// trashes are where things may appear.
+var trashes = []string{"/user/alice/.Trash", "/zone/.Trash", "/locks"}
+
+// watchSends lets no rename be sent of which no intent is on the disk.
+func (w *world) watchSends(t *testing.T, d *disk, fault func(fakehdfs.Op) fakehdfs.Fault) {
+	w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+		if op.Call == "rename2" {
+			want := fmt.Sprintf(`"client_id":"%x","call_id":%d,`, op.CallID.ClientID, op.CallID.CallID)
+			if !bytes.Contains(d.data[:d.durable], []byte(want)) {
+				t.Errorf("operation %d: rename of %q without an intent on the disk", op.N, op.Move.From)
+			}
+		}
+		if fault == nil {
+			return fakehdfs.Fault{}
+		}
+		return fault(op)
+	})
+}
+
+// truth holds the lines of a journal against what the cluster did: every move is in
+// it, and every line is true.
+func (w *world) truth(t *testing.T, d *disk) {
+	t.Helper()
+	r, err := journal.Open(bytes.NewReader(d.data))
+	if err != nil {
+		t.Fatalf("the journal cannot be read: %v", err)
+	}
+	effects := map[string]fakehdfs.Op{}
+	for _, op := range w.fs.Log() {
+		if op.Call == "rename2" && op.Effect && op.Err == nil || op.Call == "rename2" && op.Effect {
+			key := fmt.Sprintf("%x/%d", op.CallID.ClientID, op.CallID.CallID)
+			effects[key] = op
+		}
+	}
+	intents := map[int64]*journal.Intent{}
+	key := func(seq int64) string {
+		c := intents[seq].Call
+		if c == nil {
+			return ""
+		}
+		return fmt.Sprintf("%s/%d", c.ClientID, c.CallID)
+	}
+	said := map[string]bool{}
+	happened := func(seq int64, did bool, line int64) {
+		k := key(seq)
+		if k == "" {
+			return
+		}
+		if _, ok := effects[k]; ok != did {
+			t.Errorf("line %d says that intent %d happened: %t; it is %t", line, seq, did, ok)
+		}
+		said[k] = true
+	}
+	for l, err := range r.Lines() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch l := l.(type) {
+		case *journal.Intent:
+			intents[l.Seq] = l
+		case *journal.Done:
+			happened(l.Intent, true, l.Seq)
+		case *journal.Failed:
+			if l.Intent > 0 {
+				happened(l.Intent, false, l.Seq)
+			}
+		case *journal.Skipped:
+			if l.Intent > 0 {
+				happened(l.Intent, false, l.Seq)
+			}
+		case *journal.Settled:
+			switch l.How {
+			case journal.Gone:
+				said[key(l.Intent)] = true
+			default:
+				happened(l.Intent, l.How != journal.NotHappened, l.Seq)
+			}
+		}
+	}
+	if p, _ := r.State().Pending(); p != nil {
+		said[key(p.Seq)] = true
+	}
+	for k, op := range effects {
+		if !said[k] {
+			t.Errorf("operation %d moved %q to %q, and the journal does not say so", op.N, op.Move.From, op.Move.To)
+		}
+	}
+}
+
+// unplanned compares all that is outside of trashes, locks and items with what it was.
+func (w *world) unplanned(t *testing.T, before *world) {
+	t.Helper()
+	if got, want := w.rest(), before.rest(); got != want {
+		t.Errorf("something else changed:\n%s\nwas\n%s", got, want)
+	}
+}
+
+// rest gives path and id of all that is no item, nor in a trash or the lock directory.
+func (w *world) rest() string {
+	var b strings.Builder
+	for _, e := range w.fs.Entries() {
+		if !w.ours(e.Path) {
+			fmt.Fprintf(&b, "%q %d %d\n", e.Path, e.ID, e.Length)
+		}
+	}
+	return b.String()
+}
+
+func (w *world) ours(p string) bool {
+	for _, i := range w.items {
+		if p == string(i.Path) || strings.HasPrefix(p, string(i.Path)+"/") {
+			return true
+		}
+	}
+	for _, dir := range trashes {
+		if p == dir || strings.HasPrefix(p, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// state tells where each item is: path at home, "trash" or "gone".
+func (w *world) state() string {
+	var b strings.Builder
+	for _, i := range w.items {
+		e, ok := w.fs.ByID(i.InodeID)
+		where := "elsewhere " + e.Path
+		switch {
+		case !ok:
+			where = "gone"
+		case e.Path == string(i.Path):
+			where = "home"
+		case strings.HasPrefix(e.Path, trashes[0]+"/") || strings.HasPrefix(e.Path, trashes[1]+"/"):
+			where = "trash"
+		}
+		fmt.Fprintf(&b, "%.20q %s\n", i.Path, where)
+	}
+	return b.String()
+}
+
+// kept counts the old things in the trash that must still be there.
+func (w *world) nothingOverwritten(t *testing.T, before *world) {
+	t.Helper()
+	for _, e := range before.fs.Entries() {
+		if _, ok := w.fs.ByID(e.ID); !ok {
+			t.Errorf("%q, inode %d, is no more", e.Path, e.ID)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package act
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fsweep/execute"
+	"fsweep/execute/fakehdfs"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+const user = "alice"
+
+// world is a cluster, a plan for it, and the disk of the host that holds the journal.
+type world struct {
+	fs       *fakehdfs.FS
+	plan     Plan
+	items    []planfile.Item
+	keep     map[uint64]string // rules of items that the checks keep
+	referred []uint64          // found at the end to be referred to
+	disk     *disk
+	undoDisk *disk
+	random   int
+	timeout  time.Duration
+}
+
+// disk holds one journal.
+type disk struct {
+	data    []byte
+	durable int
+	after   bool // a write that fails reached the disk whole
+}
+
+var longName = strings.Repeat("n", 250)
+
+// newWorld has an item for every branch of the move.
+func newWorld(t testing.TB, o fakehdfs.Options) *world {
+	t.Helper()
+	fs := fakehdfs.New(o)
+	fs.Mkdir("/locks", user, 0o777)
+	fs.Mkdir("/user/alice", user, 0o755)
+	fs.Mkdir("/zone", user, 0o755)
+	fs.EncryptionZone("/zone")
+	fs.Mkdir("/zone/.Trash", user, 0o777)
+	w := &world{fs: fs, keep: map[uint64]string{}, disk: &disk{}, undoDisk: &disk{}}
+	for _, name := range []string{
+		"/data/a/plain", "/data/a/taken", "/data/b/below-a-file", "/data/b/kept", "/data/c/" + longName, "/data/c/two words\n*", "/zone/d/sealed",
+	} {
+		fs.Put(name+"/chk-1/_metadata", user, []byte("x"))
+		fs.Put(name+"/shared/s", user, []byte("yy"))
+		fs.Mkdir(name+"/chk-1", user, 0o755)
+		fs.Mkdir(name+"/shared", user, 0o755)
+		for p := name; p != "/"; p = path.Dir(p) {
+			if p != "/zone" {
+				fs.Mkdir(p, user, 0o755)
+			}
+		}
+	}
+	fs.Put("/data/c/foreign/inner/x", "bob", nil)
+	fs.Mkdir("/data/c/foreign", user, 0o755)
+	fs.Mkdir("/data/c/foreign/inner", "bob", 0o700)
+	fs.Put("/data/e/stays", user, []byte("never moved"))
+	const trash = "/user/alice/.Trash/Current"
+	fs.Put(trash+"/data/a/taken/x", user, nil)
+	fs.Put(trash+"/data/b", user, nil)
+	fs.Put(trash+"/data/c/"+longName, user, nil)
+	for p := trash + "/data/c"; p != "/user/alice"; p = path.Dir(p) {
+		fs.Mkdir(p, user, 0o700)
+	}
+	fs.Mkdir(trash+"/data/a", user, 0o700)
+	fs.Mkdir(trash+"/data/a/taken", user, 0o700)
+	for _, name := range []string{
+		"/data/a/plain", "/data/a/taken", "/data/b/below-a-file", "/data/b/kept", "/data/c/" + longName, "/data/c/two words\n*", "/data/c/foreign", "/zone/d/sealed",
+	} {
+		w.add(name)
+	}
+	w.keep[w.id("/data/b/kept")] = "referenced"
+	lock, _ := fs.Lookup("/locks")
+	data, _ := fs.Lookup("/data")
+	w.plan = Plan{File: "plan.jsonl", Digest: sha256.Sum256([]byte("plan")), Items: int64(len(w.items)), Header: planfile.Header{
+		Nameservice: "ns1", Removal: planfile.RemovalTrash,
+		LockDir: planfile.Place{Path: "/locks", InodeID: lock.ID}, Anchors: []planfile.Place{{Path: "/data", InodeID: data.ID}},
+		Pace: planfile.Pace{BetweenItemsMs: 100, BetweenRootsMs: 60_000, RPCTimeoutMs: 10_000, StopOn: "anomaly"},
+	}}
+	return w
+}
+
+func (w *world) id(p string) uint64 {
+	e, ok := w.fs.Lookup(p)
+	if !ok {
+		panic("no " + p)
+	}
+	return e.ID
+}
+
+func (w *world) add(p string) {
+	i := planfile.Item{
+		Kind: planfile.KindUnit, Path: planfile.Path(p), InodeID: w.id(p), ParentID: w.id(path.Dir(p)),
+		Root: planfile.Path("/" + strings.Split(p, "/")[1]), Entries: 5, Totals: planfile.Totals{Files: 2, Directories: 3, Length: 3, Space: 9},
+	}
+	w.items = append(w.items, i)
+}
+
+// clone is a world of its own in the same state.
+func (w *world) clone() *world {
+	c := *w
+	c.fs = w.fs.Clone()
+	d, u := *w.disk, *w.undoDisk
+	d.data, u.data = slices.Clone(d.data), slices.Clone(u.data)
+	c.disk, c.undoDisk = &d, &u
+	return &c
+}
+
+// params makes a new process.
+func (w *world) params(d *disk) *Params {
+	c := w.fs.Client(user)
+	p := &Params{
+		Look: c, Move: c, Clock: clock{w.fs, c}, Process: Process{Tool: "fsweep-exec", Version: "1", User: user, Host: "host", PID: 4711},
+		Plan: w.plan, Check: &checker{w: w, c: c},
+		Random: func() string { w.random++; return fmt.Sprintf("r%d", w.random) },
+	}
+	if w.timeout > 0 {
+		p.Plan.Header.Pace.RPCTimeoutMs = w.timeout.Milliseconds()
+	}
+	p.Create = func(h *journal.Header) (Journal, error) {
+		j := &memory{disk: d, enc: journal.NewEncoder(), step: c.Step}
+		d.data, d.durable = nil, 0
+		return j, j.Append(h)
+	}
+	return p
+}
+
+// reopen opens the journal for a new process; nil if it was not begun.
+func (w *world) reopen(d *disk, p *Params) (*memory, error) {
+	r, err := journal.Open(bytes.NewReader(slices.Clone(d.data)))
+	if errors.Is(err, journal.ErrNotBegun) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &memory{disk: d, enc: r.Encoder(), read: r, step: p.Look.(*fakehdfs.Client).Step}, nil
+}
+
+// run runs, or resumes if there is a journal.
+func (w *world) run(ctx context.Context) (*Result, error) {
+	p := w.params(w.disk)
+	j, err := w.reopen(w.disk, p)
+	if err != nil {
+		return nil, err
+	}
+	if j == nil {
+		return Run(ctx, p)
+	}
+	return Resume(ctx, p, j)
+}
+
+func (w *world) undo(ctx context.Context, at planfile.Path) (*Result, error) {
+	r, err := journal.Open(bytes.NewReader(slices.Clone(w.disk.data)))
+	if err != nil {
+		return nil, err
+	}
+	return Undo(ctx, w.params(w.undoDisk), &UndoOf{Journal: r, File: "j.jsonl", Path: at})
+}
+
+// clock is the cluster's; sleeping moves it.
+type clock struct {
+	fs *fakehdfs.FS
+	c  *fakehdfs.Client
+}
+
+func (c clock) Now() time.Time { return c.fs.Now() }
+
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.fs.Advance(d)
+	return nil
+}
+
+// memory is a journal on a disk.
+type memory struct {
+	disk *disk
+	enc  *journal.Encoder
+	read *journal.Reader
+	step func(context.Context, string) error
+	err  error
+}
+
+func (m *memory) Append(l journal.Line) error {
+	if m.err != nil {
+		return m.err
+	}
+	if r, ok := l.(*journal.Resumed); ok {
+		r.CutBytes = m.read.Torn()
+		m.disk.data = m.disk.data[:m.read.CutTo()]
+	}
+	b, err := m.enc.Encode(l)
+	if err != nil {
+		panic(err) // no line may break a rule
+	}
+	if m.err = m.step(context.Background(), "write"); m.err != nil {
+		if !m.disk.after {
+			b = b[:len(b)/2]
+		}
+		m.disk.data = append(m.disk.data, b...)
+		return m.err
+	}
+	m.disk.data = append(m.disk.data, b...)
+	if _, lazy := l.(*journal.Skipped); !lazy {
+		m.err = m.Sync()
+	}
+	return m.err
+}
+
+func (m *memory) Sync() error {
+	if m.err == nil {
+		if m.err = m.step(context.Background(), "fsync"); m.err == nil {
+			m.disk.durable = len(m.disk.data)
+		}
+	}
+	return m.err
+}
+
+func (m *memory) State() journal.State     { return m.enc.State() }
+func (m *memory) Last() journal.Hash       { return m.enc.Last() }
+func (m *memory) Journal() *journal.Reader { return m.read }
+
+// checker looks at ids, parents and paths, and knows the rest from the test.
+type checker struct {
+	w      *world
+	c      *fakehdfs.Client
+	before error
+	check  error
+	failed error
+	again  func(*planfile.Item)
+}
+
+func (c *checker) Preflight(context.Context) error { return c.before }
+func (c *checker) Check(context.Context) error     { return c.check }
+func (c *checker) Failed() error                   { return c.failed }
+
+func (c *checker) Items() iter.Seq2[*planfile.Item, Verdict] {
+	return func(yield func(*planfile.Item, Verdict) bool) {
+		for i := range c.w.items {
+			item := c.w.items[i]
+			rule := c.w.keep[item.InodeID]
+			if !yield(&item, Verdict{Move: rule == "", Rule: rule}) {
+				return
+			}
+		}
+	}
+}
+
+func (c *checker) Again(ctx context.Context, i *planfile.Item) (Verdict, error) {
+	if c.again != nil {
+		c.again(i)
+	}
+	s, err := c.c.Stat(ctx, execute.At(string(i.Path)))
+	if errors.Is(err, execute.ErrNotFound) || err == nil && s.ID != i.InodeID {
+		return Verdict{Rule: "changed", Drift: true}, nil
+	}
+	return Verdict{Move: err == nil}, err
+}
+
+func (c *checker) Guards(_ context.Context, moved func(uint64) bool, all bool) ([]*planfile.Item, error) {
+	var out []*planfile.Item
+	for i := range c.w.items {
+		if all && slices.Contains(c.w.referred, c.w.items[i].InodeID) && moved(c.w.items[i].InodeID) {
+			out = append(out, &c.w.items[i])
+		}
+	}
+	return out, nil
+}
