@@ -28,8 +28,8 @@ type actor struct {
 	pace    pace
 	lock    held
 	trash   map[string]*trashRoot // by path
-	made    planfile.Path         // the directory that was last seen to be there
-	madeID  uint64
+	// settledChain is the chain of what was settled last.
+	settledChain []uint64
 }
 
 func newActor(p *Params) *actor {

@@ -109,6 +109,7 @@ func class(err error) string {
 		err  error
 		word string
 	}{
+		{errLost, "none"},
 		{execute.ErrUnknown, "unknown"},
 		{execute.ErrChanged, "changed"},
 		{execute.ErrNotFound, "not-found"},

@@ -246,7 +246,7 @@ func (a *actor) close(i *journal.Intent, f fate) error {
 }
 
 func (a *actor) settle(i *journal.Intent, s *journal.Settled) error {
-	s.Stamp, s.Intent = a.stamp(), i.Seq
+	s.Stamp, s.Intent, a.settledChain = a.stamp(), i.Seq, s.Chain
 	if err := a.j.Append(s); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func Resume(ctx context.Context, p *Params, j Journal) (*Result, error) {
 		err = r.straysBack(act, h)
 	}
 	if err == nil {
-		err = r.loadMoved()
+		err = r.loadMoved(pending)
 	}
 	if err == nil {
 		err = r.relock(act, h, checked)
@@ -181,13 +181,17 @@ func (r *run) straysBack(ctx context.Context, h *history) error {
 	return errors.Join(errs...)
 }
 
-// loadMoved remembers what earlier processes moved: a guard may still want it back.
-func (r *run) loadMoved() error {
+// loadMoved remembers what earlier processes moved, the last intent too, if it was
+// settled so: a guard may still want it back.
+func (r *run) loadMoved(last *journal.Intent) error {
 	for m, err := range r.j.Journal().Moved() {
 		if err != nil {
 			return err
 		}
 		r.moved[m.Intent.InodeID] = movedBy(m.Intent, m.Chain)
+	}
+	if last != nil && last.Purpose == journal.PurposeMove && r.j.State().Outcome(last.InodeID) == journal.OutcomeDone {
+		r.moved[last.InodeID] = movedBy(last, r.settledChain)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"path"
 	"slices"
@@ -142,7 +143,7 @@ func (w *world) params(d *disk) *Params {
 
 // reopen opens the journal for a new process; nil if it was not begun.
 func (w *world) reopen(d *disk, p *Params) (*memory, error) {
-	r, err := journal.Open(bytes.NewReader(slices.Clone(d.data)))
+	r, err := journal.Open(&file{disk: d})
 	if errors.Is(err, journal.ErrNotBegun) {
 		return nil, nil
 	}
@@ -187,6 +188,23 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 	c.fs.Advance(d)
 	return nil
+}
+
+// file reads a disk as it is at the moment.
+type file struct {
+	disk *disk
+	off  int64
+}
+
+func (f *file) Seek(off int64, _ int) (int64, error) { f.off = off; return off, nil }
+
+func (f *file) Read(p []byte) (int, error) {
+	if f.off >= int64(len(f.disk.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.disk.data[f.off:])
+	f.off += int64(n)
+	return n, nil
 }
 
 // memory is a journal on a disk.

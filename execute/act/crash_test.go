@@ -1,0 +1,149 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"fsweep/execute/fakehdfs"
+)
+
+// crash lets the process die at operation n, before or after its effect.
+func (w *world) crash(n int, after bool) {
+	w.disk.after, w.undoDisk.after = after, after
+	if after {
+		w.fs.CrashAfter(n)
+	} else {
+		w.fs.CrashBefore(n)
+	}
+}
+
+var (
+	moments = []bool{false, true}
+	// Shorter and longer than NameNodes remember calls.
+	delays = []time.Duration{time.Minute, 20 * time.Minute}
+)
+
+// busy is a world in which the emptier renames Current, and names are taken, in the
+// middle of a run.
+func busy(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, fakehdfs.Options{})
+	w.referred = []uint64{w.id("/data/a/taken")}
+	return w
+}
+
+const busyState = `"/data/a/plain" trash
+"/data/a/taken" home
+"/data/b/below-a-file" trash
+"/data/b/kept" home
+"/data/c/nnnnnnnnnnnn" trash
+"/data/c/two words\n*" trash
+"/data/c/foreign" home
+"/zone/d/sealed" trash
+`
+
+// until runs until there is an end, which an anomaly is, too: what was referred to is back.
+func (w *world) until(t *testing.T) {
+	t.Helper()
+	var err error
+	for range 5 {
+		_, err = w.run(context.Background())
+		if err == nil {
+			return
+		}
+	}
+	t.Errorf("it does not come to an end: %v", err)
+}
+
+func operations(t *testing.T, w *world, do func(*world)) int {
+	t.Helper()
+	w = w.clone()
+	do(w)
+	return w.fs.Ops()
+}
+
+// TestCrash: whenever a process dies, the next one comes to the same end.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	before := busy(t)
+	n := operations(t, before, func(w *world) { w.until(t) })
+	t.Logf("%d operations", n)
+	for _, delay := range delays {
+		for _, after := range moments {
+			t.Run(fmt.Sprintf("%s after=%t", delay, after), func(t *testing.T) {
+				t.Parallel()
+				before := before.clone()
+				for i := 1; i <= n && !t.Failed(); i++ {
+					w := before.clone()
+					w.watchSends(t, w.disk, nil)
+					w.crash(i, after)
+					if _, err := w.run(context.Background()); err == nil && i < n-40 {
+						t.Errorf("operation %d: no crash", i)
+					}
+					w.fs.Advance(delay)
+					w.until(t)
+					w.same(t, before, busyState)
+					if t.Failed() {
+						t.Logf("crash at operation %d\n%s", i, w.disk.data)
+					}
+				}
+			})
+		}
+	}
+}
+
+// same holds everything against what it has to be.
+func (w *world) same(t *testing.T, before *world, state string) {
+	t.Helper()
+	if got := w.state(); got != state {
+		t.Errorf("items:\n%s", got)
+	}
+	w.unplanned(t, before)
+	w.nothingOverwritten(t, before)
+	w.truth(t, w.disk)
+	if e, ok := w.fs.Lookup("/locks/LOCK"); ok {
+		t.Errorf("the lock is still there: %d", e.ID)
+	}
+}
+
+// TestCrashTwice: a process dies, and the one that goes on dies, too.
+func TestCrashTwice(t *testing.T) {
+	t.Parallel()
+	before := busy(t)
+	n := operations(t, before, func(w *world) { w.until(t) })
+	step := 23
+	if testing.Short() {
+		step = 71
+	}
+	for _, delay := range delays {
+		t.Run(delay.String(), func(t *testing.T) {
+			t.Parallel()
+			before := before.clone()
+			for i := 1; i <= n && !t.Failed(); i += step {
+				first := before.clone()
+				first.crash(i, i%2 == 0)
+				_, _ = first.run(context.Background())
+				first.fs.Advance(delay)
+				m := operations(t, first, func(w *world) { w.until(t) })
+				for k := 1; k <= m && !t.Failed(); k++ {
+					w := first.clone()
+					w.watchSends(t, w.disk, nil)
+					w.crash(k, k/2%2 == 0)
+					_, _ = w.run(context.Background())
+					w.fs.Advance(delay)
+					w.until(t)
+					if got := w.state(); got != busyState {
+						t.Errorf("items:\n%s", got)
+					}
+					w.unplanned(t, before)
+					w.nothingOverwritten(t, before)
+					if t.Failed() {
+						t.Logf("crashes at operations %d and %d\n%s", i, k, w.disk.data)
+					}
+				}
+			}
+		})
+	}
+}
