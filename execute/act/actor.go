@@ -52,7 +52,7 @@ func (a *actor) hello(ctx context.Context) error {
 		return err
 	}
 	a.client, a.node = call.ClientID, call.NameNode
-	return nil
+	return a.proper(call)
 }
 
 func nameNode(n execute.NameNode) journal.NameNode {

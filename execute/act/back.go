@@ -22,7 +22,7 @@ func (a *actor) back(ctx context.Context, m moved, lines bool) (Verdict, error) 
 		return v, anomaly(err, "%q could not be looked at", m.from)
 	}
 	if v.Rule != "" {
-		return v, a.stays(m, 0, v, lines)
+		return v, a.stays(m, v, lines)
 	}
 	i := &journal.Intent{
 		Purpose: journal.PurposeUndo, Kind: m.kind, Path: at, InodeID: m.id, ParentID: dir, Target: m.from,
@@ -46,16 +46,19 @@ func (a *actor) back(ctx context.Context, m moved, lines bool) (Verdict, error) 
 		v = Verdict{Rule: "refused", Facts: []planfile.Fact{{Name: "class", Text: class(f.err)}}}
 		return v, a.failed(i, f.err)
 	}
-	return v, a.stays(m, i.Seq, v, true)
+	if err := a.settle(i, &journal.Settled{How: journal.NotHappened, Evidence: evidence(0, nil, f.err)}); err != nil {
+		return v, err
+	}
+	return v, a.stays(m, v, lines)
 }
 
 // stays notes that an item is not moved back.
-func (a *actor) stays(m moved, intent int64, v Verdict, lines bool) error {
+func (a *actor) stays(m moved, v Verdict, lines bool) error {
 	if !lines {
 		return nil
 	}
 	return a.j.Append(&journal.Skipped{
-		Stamp: a.stamp(), Intent: intent, Kind: m.kind, Path: m.from, InodeID: m.id, Rule: v.Rule, Facts: v.Facts,
+		Stamp: a.stamp(), Kind: m.kind, Path: m.from, InodeID: m.id, Rule: v.Rule, Facts: v.Facts,
 	})
 }
 

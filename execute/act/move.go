@@ -127,6 +127,7 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 	if f.moved && err == nil {
 		r.moved[i.InodeID] = movedBy(in, f.chain)
 		r.inodes += i.Entries
+		r.p.Check.Moved(i)
 		r.watch(Event{Kind: ItemDone, Path: i.Path, Item: i, Target: t.path})
 	}
 	if err != nil || f.moved {
@@ -138,7 +139,7 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 	switch {
 	case errors.Is(f.err, execute.ErrExists), errors.Is(f.err, execute.ErrNoParent):
 		// The name was taken meanwhile, or the emptier renamed Current.
-		return true, r.settle(in, &journal.Settled{How: journal.NotHappened, Evidence: evidence(atSource, nil, f.err)})
+		return true, r.settle(in, &journal.Settled{How: journal.NotHappened, Evidence: evidence(0, nil, f.err)})
 	case errors.Is(f.err, execute.ErrChanged), errors.Is(f.err, execute.ErrNotFound):
 		return false, r.skip(i, in.Seq, Verdict{Rule: "changed-at-last", Drift: true})
 	case own(f.err):

@@ -33,7 +33,10 @@ type Verdict struct {
 	Rule string // why it stays: a stable word
 	// Drift: it is not as the plan says. Other reasons to stay were to be expected.
 	Drift bool
-	Facts []planfile.Fact
+	// Listed: the plan does not want it moved, as it is deferred or in a root that is only
+	// observed. It is no part of the run, and no line says anything of it.
+	Listed bool
+	Facts  []planfile.Fact
 }
 
 // Checker looks at the cluster, and changes nothing. Its errors say that it could not look.
@@ -50,10 +53,12 @@ type Checker interface {
 	Failed() error
 	// Again looks at all that concerns one item, directly before its move.
 	Again(ctx context.Context, item *planfile.Item) (Verdict, error)
-	// Guards reads again the guards that are due, at the end all. It gives items for which
-	// moved says that they were moved, and to which a guard refers now. Items that
-	// are still to come it keeps itself, by Again.
-	Guards(ctx context.Context, moved func(id uint64) bool, all bool) ([]*planfile.Item, error)
+	// Moved is told what was moved, by earlier processes too.
+	Moved(item *planfile.Item)
+	// Guards reads again the guards that are due, at the end all. It gives items that were
+	// moved and to which a guard refers now, each once. Items that are still to come
+	// it keeps itself, by Again.
+	Guards(ctx context.Context, all bool) ([]*planfile.Item, error)
 }
 
 // Process is who acts.

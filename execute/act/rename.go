@@ -50,7 +50,18 @@ func (a *actor) where(ctx context.Context, i *journal.Intent, into uint64) (plac
 		}
 	}
 	if parent.ID == i.ParentID {
-		return atSource, nil, nil
+		// What lies in a trash may have another path by now; anything else has not.
+		if i.Purpose == journal.PurposeUndo {
+			return atSource, nil, nil
+		}
+		there, err := a.stat(ctx, execute.At(string(i.Path)))
+		if err != nil {
+			return 0, nil, err
+		}
+		if there != nil && there.ID == i.InodeID {
+			return atSource, nil, nil
+		}
+		return elsewhere, []uint64{parent.ID}, nil
 	}
 	if i.TrashRoot == "" {
 		return elsewhere, []uint64{parent.ID}, nil
@@ -114,6 +125,9 @@ func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64) (fate
 	if err != nil {
 		return fate{}, anomaly(err, "no NameNode to move %q", i.Path)
 	}
+	if err := a.proper(call); err != nil {
+		return fate{}, err
+	}
 	i.Call = &journal.Call{ClientID: call.ClientID, CallID: int64(call.CallID), NameNode: nameNode(call.NameNode)}
 	i.Stamp = a.stamp()
 	if err := a.j.Append(i); err != nil {
@@ -129,6 +143,14 @@ func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64) (fate
 		}
 	}
 	return a.conclude(ctx, i, into, f)
+}
+
+// proper demands that a call is one of this client.
+func (a *actor) proper(call execute.Call) error {
+	if journal.ClientID(call.ClientID) != a.client || call.NameNode.Address == "" {
+		return anomaly(nil, "call %d of client %x to %q is not of client %s", call.CallID, call.ClientID, call.NameNode.Address, a.client)
+	}
+	return nil
 }
 
 // resend asks again, the very same, until there is an answer.
@@ -199,14 +221,10 @@ func (a *actor) stray(ctx context.Context, i *journal.Intent, at place, chain []
 	if err != nil {
 		return a.unknown(i, err)
 	}
-	if other == nil || other.ID == i.InodeID {
-		how := journal.Gone
-		if at == atSource {
-			how = journal.NotHappened
-		}
+	if other == nil || other.ID == i.InodeID { // nothing shows whether it was moved, and back again
 		return errors.Join(
 			anomaly(nil, "the NameNode says that it moved inode %d, %q, and it did not arrive", i.InodeID, i.Path),
-			a.settle(i, &journal.Settled{How: how, Evidence: evidence(at, chain, nil)}),
+			a.settle(i, &journal.Settled{How: journal.Gone, Evidence: evidence(at, chain, nil)}),
 		)
 	}
 	above, err := a.climb(ctx, other.ID, 0)
@@ -254,10 +272,13 @@ func (a *actor) settle(i *journal.Intent, s *journal.Settled) error {
 	return nil
 }
 
-// evidence tells what was seen when an intent was settled.
+// evidence tells what was seen when an intent was settled; place 0: nothing was looked for.
 func evidence(at place, chain []uint64, err error) []planfile.Fact {
 	words := map[place]string{atSource: "where it was", arrived: "where it was to go", gone: "nowhere", elsewhere: "elsewhere"}
-	facts := []planfile.Fact{{Name: "found", Text: words[at]}}
+	var facts []planfile.Fact
+	if at != 0 {
+		facts = append(facts, planfile.Fact{Name: "found", Text: words[at]})
+	}
 	if len(chain) > 0 && at == elsewhere {
 		facts = append(facts, planfile.Fact{Name: "in_directory", Text: strconv.FormatUint(chain[0], 10)})
 	}

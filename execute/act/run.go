@@ -118,17 +118,7 @@ func (r *run) items(ctx context.Context) error {
 			}
 			root = i.Root
 		}
-		o := r.j.State().Outcome(i.InodeID)
-		if o == journal.OutcomeDone || o == journal.OutcomeUndone || o == journal.OutcomeUnknown {
-			continue // by an earlier process
-		}
-		if !v.Move {
-			if err := r.skip(i, 0, v); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.one(ctx, act, i); err != nil {
+		if err := r.visit(ctx, act, i, v); err != nil {
 			return err
 		}
 	}
@@ -136,6 +126,24 @@ func (r *run) items(ctx context.Context) error {
 		r.watch(Event{Kind: RootEnds, Path: root})
 	}
 	return nil
+}
+
+func (r *run) visit(ctx, act context.Context, i *planfile.Item, v Verdict) error {
+	switch r.j.State().Outcome(i.InodeID) {
+	case journal.OutcomeDone: // by an earlier process
+		r.p.Check.Moved(i)
+		return nil
+	case journal.OutcomeUndone, journal.OutcomeUnknown:
+		return nil
+	case journal.OutcomeNone, journal.OutcomeSkipped, journal.OutcomeFailed:
+	}
+	switch {
+	case v.Listed:
+		return nil
+	case !v.Move:
+		return r.skip(i, 0, v)
+	}
+	return r.one(ctx, act, i)
 }
 
 func (r *run) nextRoot(ctx context.Context, old, next planfile.Path) error {
@@ -182,16 +190,14 @@ func (r *run) one(ctx, act context.Context, i *planfile.Item) error {
 // guards reads guards again, and moves back what turns out to be referred to. Then the
 // run ends: what it rested on was not so.
 func (r *run) guards(ctx context.Context, all bool) error {
-	referred, err := r.p.Check.Guards(ctx, func(id uint64) bool {
-		return r.j.State().Outcome(id) == journal.OutcomeDone
-	}, all)
+	referred, err := r.p.Check.Guards(ctx, all)
 	if err != nil {
 		return anomaly(err, "the guards could not be read again")
 	}
 	var errs []error
 	for _, i := range referred {
 		m, ok := r.moved[i.InodeID]
-		if !ok {
+		if !ok || r.j.State().Outcome(i.InodeID) != journal.OutcomeDone {
 			continue
 		}
 		errs = append(errs, anomaly(nil, "%q was moved, and is referred to", i.Path))

@@ -69,19 +69,17 @@ func (a *actor) settleByLooks(ctx context.Context, i *journal.Intent, into uint6
 	switch at {
 	case arrived:
 		s.How, s.Chain = journal.Arrived, chain
-	case atSource:
-		s.How = journal.NotHappened
 	default:
 		s.How = journal.Gone
+		if at == atSource && answer != nil {
+			s.How = journal.NotHappened
+		}
 	}
 	if err := a.settle(i, s); err != nil {
 		return err
 	}
-	switch {
-	case s.How == journal.Gone:
-		return anomaly(nil, "inode %d, %q, is not where it was, nor where it was to go", i.InodeID, i.Path)
-	case s.How == journal.NotHappened && answer == nil:
-		return anomaly(nil, "the NameNode says that it moved inode %d, %q, and it did not arrive", i.InodeID, i.Path)
+	if s.How == journal.Gone {
+		return anomaly(nil, "inode %d, %q, did not arrive, and nothing shows whether it was moved", i.InodeID, i.Path)
 	}
 	return nil
 }

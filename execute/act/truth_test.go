@@ -2,6 +2,7 @@ package act
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,6 +35,12 @@ func (w *world) watchSends(t *testing.T, d *disk, fault func(fakehdfs.Op) fakehd
 func (w *world) truth(t *testing.T, d *disk) {
 	t.Helper()
 	r, err := journal.Open(bytes.NewReader(d.data))
+	if errors.Is(err, journal.ErrNotBegun) {
+		if n := len(w.fs.Mutating()); n > 0 {
+			t.Errorf("%d changes without a journal", n)
+		}
+		return
+	}
 	if err != nil {
 		t.Fatalf("the journal cannot be read: %v", err)
 	}
@@ -159,4 +166,17 @@ func (w *world) nothingOverwritten(t *testing.T, before *world) {
 			t.Errorf("%q, inode %d, is no more", e.Path, e.ID)
 		}
 	}
+}
+
+// brief gives the journal without hashes, for messages.
+func (w *world) brief() string {
+	var b strings.Builder
+	for line := range strings.Lines(string(w.disk.data)) {
+		if a, c, ok := strings.Cut(line, `"prev":"`); ok && len(c) > 66 {
+			line = a + c[66:]
+		}
+		b.WriteString(line[:min(len(line), 330)])
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

@@ -228,7 +228,7 @@ func (m *memory) Append(l journal.Line) error {
 	if err != nil {
 		panic(err) // no line may break a rule
 	}
-	if m.err = m.step(context.Background(), "write"); m.err != nil {
+	if m.err = m.do("write"); m.err != nil {
 		if !m.disk.after {
 			b = b[:len(b)/2]
 		}
@@ -242,9 +242,15 @@ func (m *memory) Append(l journal.Line) error {
 	return m.err
 }
 
+func (m *memory) do(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	return m.step(ctx, name)
+}
+
 func (m *memory) Sync() error {
 	if m.err == nil {
-		if m.err = m.step(context.Background(), "fsync"); m.err == nil {
+		if m.err = m.do("fsync"); m.err == nil {
 			m.disk.durable = len(m.disk.data)
 		}
 	}
@@ -263,6 +269,7 @@ type checker struct {
 	check  error
 	failed error
 	again  func(*planfile.Item)
+	moved  []uint64
 }
 
 func (c *checker) Preflight(context.Context) error { return c.before }
@@ -292,10 +299,13 @@ func (c *checker) Again(ctx context.Context, i *planfile.Item) (Verdict, error) 
 	return Verdict{Move: err == nil}, err
 }
 
-func (c *checker) Guards(_ context.Context, moved func(uint64) bool, all bool) ([]*planfile.Item, error) {
+func (c *checker) Moved(i *planfile.Item) { c.moved = append(c.moved, i.InodeID) }
+
+func (c *checker) Guards(_ context.Context, all bool) ([]*planfile.Item, error) {
 	var out []*planfile.Item
 	for i := range c.w.items {
-		if all && slices.Contains(c.w.referred, c.w.items[i].InodeID) && moved(c.w.items[i].InodeID) {
+		id := c.w.items[i].InodeID
+		if all && slices.Contains(c.w.referred, id) && slices.Contains(c.moved, id) {
 			out = append(out, &c.w.items[i])
 		}
 	}
