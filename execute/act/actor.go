@@ -8,6 +8,7 @@ import (
 
 	"fsweep/execute"
 	"fsweep/proto/journal"
+	"fsweep/proto/pathtext"
 	"fsweep/proto/planfile"
 )
 
@@ -79,11 +80,18 @@ func (a *actor) create(ctx context.Context, h *journal.Header) error {
 	return err
 }
 
-func (a *actor) now() int64              { return a.p.Clock.Now().UnixMilli() }
-func (a *actor) stamp() journal.Stamp    { return journal.Stamp{AtMs: a.now()} }
-func (a *actor) watch(e Event)           { e.At = a.p.Clock.Now(); a.tell(e) }
-func (a *actor) digest() string          { return strings.TrimPrefix(a.p.Plan.Digest.String(), "sha256:") }
-func (a *actor) context(i string) string { return "fsweep " + a.digest()[:12] + " " + i }
+func (a *actor) now() int64           { return a.p.Clock.Now().UnixMilli() }
+func (a *actor) stamp() journal.Stamp { return journal.Stamp{AtMs: a.now()} }
+func (a *actor) watch(e Event)        { e.At = a.p.Clock.Now(); a.tell(e) }
+func (a *actor) digest() string       { return strings.TrimPrefix(a.p.Plan.Digest.String(), "sha256:") }
+
+// context gives what stands in the audit log: on one line, whatever a path holds.
+func (a *actor) context(p planfile.Path) planfile.Name {
+	return planfile.Name("fsweep " + a.digest()[:12] + " " + shown(p))
+}
+
+// shown gives the text form of a path.
+func shown(p planfile.Path) string { return string(pathtext.Append(nil, string(p))) }
 
 func (a *actor) tell(e Event) {
 	if a.p.Watch != nil {

@@ -120,7 +120,7 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 	in := &journal.Intent{
 		Purpose: journal.PurposeMove, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, ParentID: i.ParentID,
 		Target: t.path, TrashRoot: t.trashRoot, Inodes: i.Entries, Length: i.Totals.Length, Space: i.Totals.Space,
-		Context: planfile.Name(r.context(string(i.Path))),
+		Context: r.context(i.Path),
 	}
 	f, err := r.carry(ctx, in, t.into)
 	r.attempted = true
