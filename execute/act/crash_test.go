@@ -118,7 +118,7 @@ func TestCrashTwice(t *testing.T) {
 	t.Parallel()
 	before := busy(t)
 	n := operations(t, before, func(w *world) { w.until(t) })
-	step := 23
+	step := 37
 	if testing.Short() {
 		step = 71
 	}

@@ -1,0 +1,207 @@
+package act
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"testing"
+
+	"fsweep/execute/fakehdfs"
+	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
+)
+
+// TestRefused: what must not begin changes nothing and makes no journal.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	ran := newWorld(t, fakehdfs.Options{})
+	for _, c := range []struct {
+		name   string
+		change func(w *world)
+		do     func(w *world) (*Result, error)
+		want   string
+	}{
+		{"preflight", nil, func(w *world) (*Result, error) {
+			p := w.params(w.disk)
+			p.Check.(*checker).before = &Refusal{Rule: "expired", Text: "expired"}
+			return Run(context.Background(), p)
+		}, "expired"},
+		{"no lock directory", func(w *world) { w.fs.Rename("/locks", "/l2") }, nil, "missing-directory"},
+		{"another lock directory", func(w *world) {
+			w.fs.Rename("/locks", "/l2")
+			w.fs.Mkdir("/locks", user, 0o777)
+		}, nil, "lock-dir-changed"},
+		{"the lock directory is a file", func(w *world) {
+			w.fs.Rename("/locks", "/l2")
+			w.fs.Put("/locks", user, nil)
+		}, nil, "no-directory"},
+		{"locked", func(w *world) { w.fs.Mkdir("/locks/LOCK/bob@host", "bob", 0o755) }, nil, "locked"},
+		{"unlock without a lock", nil, func(w *world) (*Result, error) {
+			return Unlock(context.Background(), w.params(w.disk), "bob@host")
+		}, "not-locked"},
+		{"rehearsal with something in it", func(w *world) { w.fs.Put("/user/alice/fsweep-rehearsal/x", user, nil) }, func(w *world) (*Result, error) {
+			return Rehearse(context.Background(), w.params(w.disk), "/user/alice")
+		}, "not-empty"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := ran.clone()
+			if c.change != nil {
+				c.change(w)
+			}
+			if c.do == nil {
+				c.do = func(w *world) (*Result, error) { return w.run(context.Background()) }
+			}
+			res, err := c.do(w)
+			var r *Refusal
+			if !errors.As(err, &r) || r.Rule != c.want || res.ExitCode != ExitRefused {
+				t.Errorf("%v, %+v", err, res)
+			}
+			if n := len(w.fs.Mutating()); n > 0 || len(w.disk.data) > 0 {
+				t.Errorf("%d changes, %d bytes of a journal", n, len(w.disk.data))
+			}
+		})
+	}
+}
+
+// TestOthersJournal: journals of other plans, clusters and commands are neither resumed
+// nor undone, and not written to.
+func TestOthersJournal(t *testing.T) {
+	t.Parallel()
+	before := newWorld(t, fakehdfs.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	before.during(t, 2, cancel)
+	if _, err := before.run(ctx); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	before.fs.Plan(nil)
+	for name, c := range map[string]struct {
+		change func(w *world)
+		want   string
+	}{
+		"plan":        {func(w *world) { w.plan.Digest = sha256.Sum256([]byte("another")) }, "other-plan"},
+		"nameservice": {func(w *world) { w.plan.Header.Nameservice = "ns2" }, "other-cluster"},
+		"anchor": {func(w *world) {
+			w.fs.Rename("/data", "/old")
+			w.fs.Mkdir("/data", user, 0o755)
+		}, "other-cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for what, do := range map[string]func(w *world) (*Result, error){
+				"resume": func(w *world) (*Result, error) { return w.run(context.Background()) },
+				"undo":   func(w *world) (*Result, error) { return w.undo(context.Background(), "") },
+			} {
+				w := before.clone()
+				c.change(w)
+				size := len(w.disk.data)
+				res, err := do(w)
+				var r *Refusal
+				if !errors.As(err, &r) || r.Rule != c.want || res.ExitCode != ExitRefused {
+					t.Errorf("%s: %v, %+v", what, err, res)
+				}
+				if len(w.fs.Mutating()) > 0 || len(w.disk.data) != size {
+					t.Errorf("%s: something was changed", what)
+				}
+			}
+		})
+	}
+}
+
+// TestUndoLeaves: what somebody else moved, what is gone, and what has no place any more is
+// left where it is.
+func TestUndoLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	const trash = "/user/alice/.Trash/Current"
+	w.fs.Rename(trash+"/data/a/plain", "/user/alice/mine")
+	w.fs.Rename("/data/b", "/elsewhere")
+	w.fs.Mkdir("/data/c/two words\n*", user, 0o755)
+	w.fs.Delete("/zone/.Trash/alice")
+	res, err := w.undo(context.Background(), "")
+	if err != nil || res.ExitCode != ExitIncomplete || res.Totals.Done != 2 || res.Totals.Skipped != 4 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	got := map[string]string{}
+	r, err := journal.Open(&file{disk: w.undoDisk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l, err := range r.Lines() {
+		if s, ok := l.(*journal.Skipped); ok && err == nil {
+			got[string(s.Path)] = s.Rule
+		}
+	}
+	for p, want := range map[string]State{
+		"/data/a/plain": MovedByOthers, "/data/b/below-a-file": "no-parent", "/data/c/two words\n*": "taken", "/zone/d/sealed": Purged,
+	} {
+		if got[p] != string(want) {
+			t.Errorf("%q: %q, not %q", p, got[p], want)
+		}
+	}
+	if _, ok := w.fs.Lookup("/data/b"); ok {
+		t.Error("a missing parent was made")
+	}
+}
+
+// TestUndoByPlan restores without a journal.
+func TestUndoByPlan(t *testing.T) {
+	t.Parallel()
+	before := newWorld(t, fakehdfs.Options{})
+	w := before.clone()
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.fs.RenameCurrent("/user/alice/.Trash")
+	items := func(yield func(*planfile.Item, error) bool) {
+		for i := range w.items {
+			if !yield(&w.items[i], nil) {
+				return
+			}
+		}
+	}
+	w.watchSends(t, w.undoDisk, nil)
+	res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: items})
+	if err != nil || res.ExitCode != ExitDone || res.Totals.Done != 6 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	w.unplanned(t, before)
+	for _, i := range w.items {
+		if w.id(string(i.Path)) != i.InodeID {
+			t.Errorf("%q is not back", i.Path)
+		}
+	}
+}
+
+// TestHomeless: a home is never made.
+func TestHomeless(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.fs.Rename("/user/alice", "/user/gone")
+	w.fs.Rename("/zone/.Trash", "/zone/gone")
+	res, err := w.run(context.Background())
+	if err != nil || res.ExitCode != ExitIncomplete || res.Totals.Done != 0 || res.Totals.Skipped != 8 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	for _, p := range []string{"/user/alice", "/zone/.Trash"} {
+		if _, ok := w.fs.Lookup(p); ok {
+			t.Errorf("%q was made", p)
+		}
+	}
+}
+
+// TestTrashFull: a quota of the home stops the run, as all others would fail likewise.
+func TestTrashFull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.fs.SetQuota("/user/alice", 14, -1)
+	res, err := w.run(context.Background())
+	var a *Anomaly
+	if !errors.As(err, &a) || res.ExitCode != ExitAnomaly || res.Totals.Failed != 1 {
+		t.Errorf("%v, %+v\n%s", err, res, w.brief())
+	}
+	w.truth(t, w.disk)
+}
