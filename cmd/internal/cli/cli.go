@@ -42,7 +42,13 @@ type Env struct {
 	mu      sync.Mutex
 	outputs map[*Output]bool // not finished
 	named   atomic.Bool      // a file got its name
+	patient atomic.Bool      // see Finish
 }
+
+// Finish makes [Main] wait for the command after a signal, however long it takes to
+// come to an end: it changes something that must not be left in the middle. The
+// command sees its context end, as ever.
+func (e *Env) Finish() { e.patient.Store(true) }
 
 // System is the Env of the running process.
 func System(name string) *Env {
@@ -75,9 +81,13 @@ func Main(env *Env, run func(context.Context, *Env) error) int {
 		if _, ok := errors.AsType[*MemoryError](context.Cause(ctx)); ok {
 			wait = 0 // the kernel would not wait either
 		}
+		var late <-chan time.Time // never, for one that has to finish
+		if !env.patient.Load() {
+			late = time.After(wait)
+		}
 		select {
 		case err = <-done:
-		case <-time.After(wait):
+		case <-late:
 			err = context.Canceled
 		}
 	}

@@ -95,6 +95,28 @@ func (e *FailedError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *FailedError) Unwrap() error { return e.Err }
 
+// TrippedError says that a breaker stopped what was begun.
+type TrippedError struct{ Err error }
+
+// Error gives the cause.
+func (e *TrippedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *TrippedError) Unwrap() error { return e.Err }
+
+// StoppedError says that a signal ended a command that came to its end in good order.
+// It is an [ErrInterrupted].
+type StoppedError struct{ Err error }
+
+// Error gives the cause.
+func (e *StoppedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+// Is makes it an ErrInterrupted.
+func (e *StoppedError) Is(target error) bool { return target == ErrInterrupted }
+
 // LinesError has a text whose lines belong below each other, such as a line of a
 // file with a caret below it. That of any other error is printed on one line.
 type LinesError struct{ Err error }
@@ -146,6 +168,7 @@ func ExitCode(err error) int {
 	_, isFailed := errors.AsType[*FailedError](err)
 	_, isRefused := errors.AsType[*RefusedError](err)
 	_, isIncomplete := errors.AsType[*IncompleteError](err)
+	_, isTripped := errors.AsType[*TrippedError](err)
 	switch {
 	case err == nil:
 		return ExitOK
@@ -157,6 +180,8 @@ func ExitCode(err error) int {
 		return ExitClosedPipe
 	case isOutput, isMemory, isFailed:
 		return ExitFailure
+	case isTripped:
+		return ExitTripped
 	case isRefused:
 		return ExitRefused
 	case isIncomplete:

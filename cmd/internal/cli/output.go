@@ -20,6 +20,8 @@ type OutputOptions struct {
 	Ready func(context.Context) error
 	// Inputs are files that the output must not replace.
 	Inputs []string
+	// Private makes a new file readable for its owner only.
+	Private bool
 }
 
 // Output is a destination of data. A regular file appears under its name when
@@ -62,8 +64,12 @@ func (e *Env) Create(ctx context.Context, name string, o OutputOptions) (*Output
 		// Nothing can be renamed onto a pipe or a device.
 		out.direct, err = os.OpenFile(name, os.O_WRONLY, 0)
 	case err == nil || errors.Is(err, fs.ErrNotExist):
+		permissions := fs.FileMode(0o666)
+		if o.Private {
+			permissions = 0o600
+		}
 		out.file, err = renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
-			renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+			renameio.WithPermissions(permissions), renameio.WithExistingPermissions())
 	}
 	if err != nil {
 		return nil, outputError(name, err)

@@ -1,0 +1,106 @@
+package execution
+
+import (
+	"strings"
+
+	"fsweep/proto/planfile"
+	"fsweep/reports/cleanup"
+)
+
+// kept has a sentence for each rule that keeps an item; facts are those of
+// execute/check. A rule that is not in it stands for itself.
+var kept = map[string]string{
+	"deferred":           "the plan keeps it back[: {deferred}]",
+	"observe":            "its root is only observed: mode observe in the policy",
+	"root-changed":       "its root is gone, or another directory has its place[: inode {inode_in_plan} in the plan, {inode_now} now]",
+	"gone":               "it is not there any more",
+	"replaced":           "another inode has its path[: {inode_in_plan} in the plan, {inode_now} now]",
+	"moved-away":         "somebody moved it elsewhere",
+	"marked":             "a keep marker is on it, in it or above it[: {path}]",
+	"changed":            "it changed since the image[: {path}][: {what}][, {now} now][: time {mtime_ms_in_plan} in the plan, {mtime_ms_now} now][: {children_in_plan} entries in the plan, {children_now} now][: length {length_in_plan} in the plan, {length_now} now][: owner {owner_in_plan} in the plan, {owner_now} now]",
+	"totals-changed":     "there is more or less in it than in the image[: {files_in_plan} files in the plan, {files_now} now][: {directories_in_plan} directories in the plan, {directories_now} now][: {length_in_plan} bytes in the plan, {length_now} now][: {space_consumed_in_plan} bytes on disk in the plan, {space_consumed_now} now][: {inodes_in_plan} inodes in the plan, {now} now]",
+	"tree-changed":       "what is in it is not what was in the image: the fingerprint differs",
+	"open-file":          "{path} is open for writing",
+	"snapshottable":      "{path} is snapshottable",
+	"encryption-zone":    "{path} is the root of an encryption zone",
+	"not-visible":        "the user may not see all of it[: {path}][: {error}]",
+	"live":               "a live list has it[: {id}]",
+	"pinned":             "{pin} is pinned",
+	"new-run":            "its job has a run that the plan does not know[: {path}]",
+	"may-be-restored":    "{run} has no complete checkpoint, and lives or is young: it may be restoring from anything",
+	"referenced":         "referenced[: {path}]",
+	"named-by-a-guard":   "a file that cannot be decoded has its name[: {name}]",
+	"guard-not-readable": "nobody knows what a file refers to that cannot be read[: {error}]",
+}
+
+// problems has a sentence and an advice for each code that forbids all.
+var problems = map[string][2]string{
+	"not-approved":       {"this is not the plan that was approved: {approved}", "approve this one, or carry out that one"},
+	"not-executable":     {"the plan itself says that it must not be carried out", "see what fsweep plan said"},
+	"expired":            {"the plan has expired", "make one from a newer image"},
+	"clock-behind":       {"this machine's clock is before the time of the image", "set the clock"},
+	"other-nameservice":  {"the plan is for {in_plan}, and this is {now}", "check --conf and --nameservice"},
+	"other-cluster":      {"this is another cluster than that of the image[: cluster {cluster_id_in_plan} in the plan, {cluster_id_now} now][: namespace {namespace_id_in_plan} in the plan, {namespace_id_now} now]", "check --conf and --nameservice"},
+	"safe-mode":          {"the NameNode is in safe mode and takes no changes", "wait: hdfs dfsadmin -safemode get"},
+	"no-anchor":          {"the plan has no anchor, so nothing proves that this is the cluster of the image", "make a plan with a version that writes anchors"},
+	"anchor-differs":     {"an anchor has another inode id than in the image, or is gone[: {in_plan} in the plan, {now} now]", "check --conf and --nameservice: most likely this is another cluster"},
+	"held":               {"the hold path exists: somebody wants nothing to be executed", "whoever made it removes it"},
+	"not-known":          {"whether it exists is not known[: {error}]", "let the user see it"},
+	"no-trash":           {"the NameNode has no trash: fs.trash.interval is 0 there", "have it set, or use removal: quarantine:/path in the policy"},
+	"trash-too-short":    {"the trash keeps for {interval_ms} only, and the policy wants {min_trash_interval_ms}", "have fs.trash.interval raised on the NameNode"},
+	"trash-not-usable":   {"the trash cannot be used[: {now}][: {error}]", "fsweep-exec probe says more"},
+	"quarantine-differs": {"the quarantine is not the directory of the plan[: {now} now]", "make the quarantine, and a new plan"},
+	"lock-dir-differs":   {"the lock directory is not that of the plan[: {now} now]", "make a plan from a newer image"},
+	"list-not-usable":    {"the list {file} cannot be used[: {error}]", "write the list again"},
+	"list-shrunk":        {"the list {file} names a tenth less than when the plan was made, or nothing[: {ids_in_plan} ids then, {ids_now} now][: {clusters_in_plan} clusters then, {clusters_now} now]", "look at how the list is written; if it is right, make a new plan"},
+	"unproven":           {"the plan has {items|item|items} of layouts that hold state of Flink, and there is no reference proof yet: that with a real Flink nothing is moved that a job needs", "--unproven carries it out all the same"},
+	"locked":             {"{holder} holds the lock", "wait for that run; if its process is gone: resume its journal, or unlock"},
+	"executed":           {"the plan was carried out before", "resume its journal, or make a new plan"},
+}
+
+// why says why an item is kept: the rule, and the sentence for people.
+func why(i *Item) string {
+	says, ok := kept[i.Rule]
+	if !ok {
+		s := cleanup.Printable(i.Rule)
+		if f := facts(i.Facts); f != "" {
+			s += ": " + f
+		}
+		return guarded(i, s)
+	}
+	s := cleanup.Sentence(says, i.Facts)
+	if !strings.HasPrefix(s, i.Rule) {
+		s = i.Rule + ": " + s
+	}
+	return guarded(i, s)
+}
+
+func guarded(i *Item, s string) string {
+	if i.Guard != "" {
+		s += " by " + cleanup.Escape(i.Guard)
+	}
+	return s
+}
+
+func facts(list []planfile.Fact) string {
+	parts := make([]string, len(list))
+	for i := range list {
+		parts[i] = cleanup.Printable(list[i].Name) + " " + cleanup.ShowFact(&list[i])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sentence says what forbids all.
+func (p *Problem) sentence() string {
+	says, ok := problems[p.Code]
+	switch {
+	case ok:
+		return cleanup.Sentence(says[0], p.Facts)
+	case p.Text != "":
+		return cleanup.Printable(p.Text)
+	}
+	return facts(p.Facts)
+}
+
+// Advice says what can be done about a problem; empty if nothing is known.
+func Advice(code string) string { return problems[code][1] }
