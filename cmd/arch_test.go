@@ -84,6 +84,7 @@ var rules = map[string]rule{
 	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "analyze/internal/extsort", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"reports/internal/plaintable":  {forbid: offline},
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
+	"reports/execution":            {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/cleanup", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
@@ -100,7 +101,7 @@ var rules = map[string]rule{
 		own: []string{
 			"proto/internal/canonical",
 			"cmd/internal/cli", "execute", "execute/hdfs", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
-			"proto/planfile", "proto/policy",
+			"proto/planfile", "proto/policy", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
 		},
 		forbid: []string{"plugin", "os/exec"},
 	},

@@ -45,7 +45,7 @@ only probe, which changes nothing.` + exitStatus,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cli.Usage)
-	root.AddCommand(newProbe(env))
+	root.AddCommand(newProbe(env), newRun(env))
 	return root
 }
 

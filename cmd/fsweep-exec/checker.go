@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"fsweep/execute/act"
+	"fsweep/execute/check"
+	"fsweep/proto/planfile"
+	"fsweep/reports/execution"
+)
+
+// checker hands the verdicts of a check to whoever acts, and shows what forbids all.
+// Items that the plan itself holds back are shown, and never handed on.
+type checker struct {
+	s      *check.Session
+	report *execution.Report
+	now    func() int64 // milliseconds
+	shown  bool         // what the plan holds back was shown
+	refuse func() error // more problems; nil: none
+}
+
+// Preflight implements act.Checker.
+func (c *checker) Preflight(ctx context.Context) error {
+	problems, err := c.s.Preflight(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		c.report.Problem(execution.Problem{Code: p.Code, Path: p.Path, Facts: p.Facts})
+	}
+	if len(problems) > 0 {
+		return &act.Refusal{Rule: problems[0].Code, Text: "the plan must not be carried out here now: " + codes(problems)}
+	}
+	return nil
+}
+
+func codes(problems []check.Problem) string {
+	s, seen := "", map[string]bool{}
+	for _, p := range problems {
+		if seen[p.Code] {
+			continue
+		}
+		if len(seen) > 0 {
+			s += ", "
+		}
+		seen[p.Code] = true
+		s += p.Code
+	}
+	return s
+}
+
+// Check implements act.Checker.
+func (c *checker) Check(ctx context.Context) error {
+	if c.shown {
+		return nil // a session is checked once; each item is checked again before its move
+	}
+	c.shown = true
+	return c.s.Check(ctx)
+}
+
+// heldBack tells whether the plan itself says that an item stays.
+func heldBack(v *check.Verdict) bool {
+	return !v.Move && (v.Rule == check.Deferred || v.Rule == check.Observed)
+}
+
+func verdict(v *check.Verdict) act.Verdict {
+	out := act.Verdict{Move: v.Move, Rule: string(v.Rule), Facts: v.Facts}
+	if v.Guard != "" {
+		out.Facts = append(out.Facts[:len(out.Facts):len(out.Facts)], planfile.Fact{Name: guardFact, Text: escaped(v.Guard)})
+	}
+	switch v.Rule {
+	case check.RootChanged, check.Gone, check.Replaced, check.MovedAway, check.Changed, check.TotalsChanged, check.TreeChanged:
+		out.Drift = true
+	case check.Deferred, check.Observed, check.Marked, check.OpenFile, check.Snapshottable, check.EncryptionZone, check.NotVisible,
+		check.Live, check.Pinned, check.NewRun, check.MayBeRestored, check.ReferredTo, check.SaidToBe, check.BlindGuard:
+	}
+	return out
+}
+
+// guardFact is the fact in the journal that names the guard that decides.
+const guardFact = "guard"
+
+// Items implements act.Checker.
+func (c *checker) Items() iter.Seq2[*planfile.Item, act.Verdict] {
+	return func(yield func(*planfile.Item, act.Verdict) bool) {
+		for i, v := range c.s.Items() {
+			if heldBack(&v) {
+				continue
+			}
+			if !yield(i, verdict(&v)) {
+				return
+			}
+		}
+	}
+}
+
+// Failed implements act.Checker.
+func (c *checker) Failed() error { return c.s.Err() }
+
+// Again implements act.Checker.
+func (c *checker) Again(ctx context.Context, item *planfile.Item) (act.Verdict, error) {
+	v, err := c.s.Again(ctx, item)
+	return verdict(&v), err
+}
+
+// Guards implements act.Checker.
+func (c *checker) Guards(ctx context.Context, _ func(uint64) bool, all bool) ([]*planfile.Item, error) {
+	return c.s.Guards(ctx, all)
+}
+
+// showHeldBack shows what the plan itself holds back, root by root.
+func (c *checker) showHeldBack() error {
+	for i, v := range c.s.Items() {
+		if heldBack(&v) {
+			c.report.Item(kept(i, &v, c.now()))
+		}
+	}
+	return c.s.Err()
+}
+
+func kept(i *planfile.Item, v *check.Verdict, atMs int64) execution.Item {
+	return execution.Item{
+		Outcome: execution.Kept, Path: i.Path, Item: i, Rule: string(v.Rule), Facts: v.Facts, Guard: v.Guard, AtMs: atMs,
+	}
+}
