@@ -6,6 +6,7 @@ import (
 
 	"fsweep/execute/act"
 	"fsweep/execute/check"
+	"fsweep/proto/journal"
 	"fsweep/proto/planfile"
 	"fsweep/reports/execution"
 )
@@ -15,9 +16,8 @@ import (
 type checker struct {
 	s      *check.Session
 	report *execution.Report
-	now    func() int64 // milliseconds
-	shown  bool         // what the plan holds back was shown
-	refuse func() error // more problems; nil: none
+	done   bool          // Check was called
+	before journal.State // of a journal that is resumed
 }
 
 // Preflight implements act.Checker.
@@ -52,10 +52,10 @@ func codes(problems []check.Problem) string {
 
 // Check implements act.Checker.
 func (c *checker) Check(ctx context.Context) error {
-	if c.shown {
+	if c.done {
 		return nil // a session is checked once; each item is checked again before its move
 	}
-	c.shown = true
+	c.done = true
 	return c.s.Check(ctx)
 }
 
@@ -109,16 +109,7 @@ func (c *checker) Guards(ctx context.Context, _ func(uint64) bool, all bool) ([]
 	return c.s.Guards(ctx, all)
 }
 
-// showHeldBack shows what the plan itself holds back, root by root.
-func (c *checker) showHeldBack() error {
-	for i, v := range c.s.Items() {
-		if heldBack(&v) {
-			c.report.Item(kept(i, &v, c.now()))
-		}
-	}
-	return c.s.Err()
-}
-
+// kept is what a check says of an item that stays.
 func kept(i *planfile.Item, v *check.Verdict, atMs int64) execution.Item {
 	return execution.Item{
 		Outcome: execution.Kept, Path: i.Path, Item: i, Rule: string(v.Rule), Facts: v.Facts, Guard: v.Guard, AtMs: atMs,

@@ -1,6 +1,6 @@
 // Command fsweep-exec looks at a live HDFS, and carries out there what fsweep has
-// planned and a person has approved. This version only looks: probe tells whether an
-// execute could work. It reads no image and decides nothing that a plan does not say.
+// planned and a person has approved. It reads no image and decides nothing that a plan
+// does not say: it can only do less.
 package main
 
 import (
@@ -31,8 +31,8 @@ func newRoot(env *cli.Env) *cobra.Command {
 		Short: "Carry out clean-up plans of fsweep on a live HDFS",
 		Long: `fsweep-exec talks to the NameNodes of one nameservice, which it finds in the Hadoop
 configuration: --conf DIR, or else HADOOP_CONF_DIR. It moves to the trash what a plan
-of fsweep says and a person approved, and never deletes. In this version there is
-only probe, which changes nothing.` + exitStatus,
+of fsweep says and a person approved, and never deletes. probe, where and run without
+--execute change nothing.` + exitStatus,
 		Args:          cli.NoSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -45,7 +45,7 @@ only probe, which changes nothing.` + exitStatus,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cli.Usage)
-	root.AddCommand(newProbe(env), newRun(env))
+	root.AddCommand(newProbe(env), newRun(env), newResume(env), newUndo(env), newWhere(env), newRehearse(env), newUnlock(env))
 	return root
 }
 
@@ -54,12 +54,14 @@ const exitStatus = `
 
 EXIT STATUS
   0    done; of probe: an execute could work
-  2    bad input: the command line, the Hadoop configuration, the policy or the plan
-  3    an execute would be refused by a safety rule
-  4    an execute could work, but not in all roots or directories
-  5    the cluster could not be asked; an output could not be written, or there is not
-       enough memory
+  2    bad input: the command line, the Hadoop configuration, the policy, the plan or the
+       journal
+  3    refused by a safety rule, nothing was changed; of probe: it would be
+  4    done, but some items stay; of probe: not in all roots or directories
+  5    something failed, or nobody knows whether it happened: see the journal; the cluster
+       could not be asked; an output could not be written, or there is not enough memory
+  6    stopped by a breaker: the NameNode is too slow, or too much is not as planned
   70   a bug in fsweep-exec
   130  interrupted by SIGINT, SIGTERM or SIGHUP
   141  the reader of the output went away, as in "fsweep-exec … | head"
-With 3, 4, and 5 because of the cluster, the output is written, and says why.`
+With 3, 4, 6, 130, and 5 because of the cluster, the output is written, and says why.`

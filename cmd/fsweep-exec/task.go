@@ -33,6 +33,7 @@ type task struct {
 	journalDir string
 	execute    bool // it may change something
 	unproven   bool
+	inputs     []string // files that the output must not replace
 
 	report  *execution.Report
 	journal string // path, once there is one
@@ -87,7 +88,7 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 
 // attempt does the work unless the plan forbids it by what it says of its items.
 func (e *task) attempt(ctx context.Context, p *act.Params, work func(context.Context, *act.Params, *checker) (*act.Result, error)) (*act.Result, error) {
-	c := &checker{s: e.session, report: e.report, now: nowMs}
+	c := &checker{s: e.session, report: e.report}
 	n, err := e.plan.count(e.report.Planned)
 	if err != nil {
 		return nil, err

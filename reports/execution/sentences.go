@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"slices"
 	"strings"
 
 	"fsweep/proto/planfile"
@@ -68,11 +69,23 @@ func why(i *Item) string {
 		}
 		return guarded(i, s)
 	}
-	s := cleanup.Sentence(says, i.Facts)
+	s := cleanup.Sentence(says, readable(i.Facts))
 	if !strings.HasPrefix(s, i.Rule) {
 		s = i.Rule + ": " + s
 	}
 	return guarded(i, s)
+}
+
+// readable shows times that are compared as times.
+func readable(list []planfile.Fact) []planfile.Fact {
+	out := slices.Clone(list)
+	for i := range out {
+		f := &out[i]
+		if f.Text == "" && (strings.HasSuffix(f.Name, "mtime_ms_in_plan") || strings.HasSuffix(f.Name, "mtime_ms_now")) {
+			f.Text = cleanup.Clock(f.Number)
+		}
+	}
+	return out
 }
 
 func guarded(i *Item, s string) string {

@@ -221,7 +221,14 @@ func amount(c *count) string {
 	if c == nil {
 		c = &count{}
 	}
-	return cleanup.Count(c.Items) + " items, " + cleanup.Count(c.Inodes) + " inodes, " + cleanup.Size(c.Length)
+	return plural(c.Items, "item") + ", " + plural(c.Inodes, "inode") + ", " + cleanup.Size(c.Length)
+}
+
+func plural(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return cleanup.Count(n) + " " + what
 }
 
 // freed tells what space comes back when.
