@@ -48,6 +48,7 @@ var rules = map[string]rule{
 	"proto/pathtext":  {forbid: offline, modules: []string{}},
 	"proto/planfile":  {own: []string{"proto/pathtext", "proto/internal/canonical"}, forbid: offline, modules: []string{}},
 	"proto/policy":    {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
+	"proto/live": {own: []string{"proto/policy"}, forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
 	"proto/journal": {
 		own: []string{"proto/pathtext", "proto/internal/canonical", "proto/planfile"}, forbid: offline, modules: []string{},
 	},
@@ -58,14 +59,14 @@ var rules = map[string]rule{
 		own: []string{"proto/pathtext"}, forbid: offline, modules: []string{},
 	},
 	"analyze/cleanup": {
-		own:     []string{"proto/policy", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
+		own:     []string{"proto/policy", "proto/live", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta"},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
 	},
 	"analyze/plan": {
 		own: []string{
 			"proto/internal/canonical",
-			"proto/pathtext", "proto/planfile", "proto/policy", "analyze/cleanup", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
+			"proto/pathtext", "proto/planfile", "proto/policy", "proto/live", "analyze/cleanup", "analyze/flink", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage", "proto/flinkmeta",
 		},
 		forbid:  offline,
 		modules: append([]string{"github.com/goccy/go-yaml/...", protobuf, xsync}, anyCodec...),
@@ -101,7 +102,7 @@ var rules = map[string]rule{
 		own: []string{
 			"proto/internal/canonical",
 			"cmd/internal/cli", "execute", "execute/hdfs", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
-			"proto/planfile", "proto/policy", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
+			"proto/planfile", "proto/policy", "proto/live", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
 		},
 		forbid: []string{"plugin", "os/exec"},
 	},
@@ -109,7 +110,7 @@ var rules = map[string]rule{
 		own: []string{
 			"proto/internal/canonical",
 			"cmd/internal/cli", "reports", "reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "analyze/internal/extsort", "fsimage", "proto/fsimage", "proto/flinkmeta",
-			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile", "proto/policy",
+			"cmd/internal/sidecar", "analyze/cleanup", "analyze/plan", "reports/cleanup", "proto/planfile", "proto/policy", "proto/live",
 		},
 		forbid: program,
 	},

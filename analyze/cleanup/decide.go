@@ -34,12 +34,6 @@ type Inputs struct {
 	JobMaps  map[Path]*JobMap // by path of the root
 }
 
-// LiveCount is how much a live source names.
-type LiveCount struct{ IDs, Clusters int }
-
-// Count gives how much a source names, to be compared with the next time.
-func (l *LiveSet) Count() LiveCount { return LiveCount{len(l.IDs), len(l.Clusters)} }
-
 // Verdict is what becomes of a unit.
 type Verdict uint8
 

@@ -226,7 +226,7 @@ func TestInputsThatDecideNothing(t *testing.T) {
 		"a live source is missing":                 func(w *world) { w.p.Live = []LiveSource{{File: "other"}} },
 		"a live source is empty":                   func(w *world) { w.in.Live = []*LiveSet{{Name: "k8s"}} },
 		"a live source lost a tenth of its ids":    func(w *world) { lives()(w); w.in.PreviousLive = map[string]LiveCount{"k8s": {IDs: 2}} },
-		"a live source lost its clusters":          func(w *world) { lives()(w); w.in.PreviousLive = map[string]LiveCount{"k8s": {1, 5}} },
+		"a live source lost its clusters":          func(w *world) { lives()(w); w.in.PreviousLive = map[string]LiveCount{"k8s": {IDs: 1, Clusters: 5}} },
 		"the job map is missing":                   func(w *world) { w.p.Roots[0].JobMap = "m" },
 		"the root was looked at in another layout": func(w *world) { w.d.Roots[0].Declared.Layout = flink.RunLayout },
 		"an exclude came after the look":           func(w *world) { w.p.Roots[0].ExcludeJobs = []Name{"job"} },

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"fsweep/proto/live"
 	"fsweep/proto/policy"
 )
 
@@ -19,7 +20,7 @@ type JobMap struct {
 // a [*ListError] with the line.
 func ReadJobMap(in Input) (*JobMap, error) {
 	m := &JobMap{dirs: map[string]string{}, runs: map[string]string{}}
-	if err := in.each(m.add); err != nil {
+	if err := in.Each(m.add); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -28,23 +29,23 @@ func ReadJobMap(in Input) (*JobMap, error) {
 func (m *JobMap) add(line []byte) error {
 	cut := bytes.IndexAny(line, " \t")
 	if cut < 0 {
-		return listErrorf("%q has no job after the savepoint", line)
+		return live.Errorf("%q has no job after the savepoint", line)
 	}
 	key, job := string(line[:cut]), strings.TrimSpace(string(line[cut:]))
 	if err := policy.CheckName(job); err != nil {
-		return listErrorf("the job: %w", err)
+		return live.Errorf("the job: %w", err)
 	}
 	into := m.dirs
 	switch {
 	case key == "000000" || key == "ffffff":
-		return listErrorf("%q stands in the savepoints of all jobs in application mode; name the directories", key)
+		return live.Errorf("%q stands in the savepoints of all jobs in application mode; name the directories", key)
 	case isHex(key, 6):
 		into = m.runs
 	case !isSavepoint(key):
-		return listErrorf("%q is neither a directory such as savepoint-1a2b3c-0123456789ab nor 6 hex digits", key)
+		return live.Errorf("%q is neither a directory such as savepoint-1a2b3c-0123456789ab nor 6 hex digits", key)
 	}
 	if before, ok := into[key]; ok {
-		return listErrorf("%q is here a second time; before it belonged to %q", key, before)
+		return live.Errorf("%q is here a second time; before it belonged to %q", key, before)
 	}
 	into[key] = job
 	return nil

@@ -11,7 +11,7 @@ import (
 
 func TestReadPins(t *testing.T) {
 	t.Parallel()
-	in := func(text string) Input { return Input{"pins.txt", strings.NewReader(text), now.Add(-time.Hour)} }
+	in := func(text string) Input { return Input{Name: "pins.txt", Reader: strings.NewReader(text), ModTime: now.Add(-time.Hour)} }
 	got, err := ReadPins(in("\ufeff # kept for the audit\n/a/b/\n\nhdfs://nameservice1/c d/\xff\r\n/a//b\n/x#y/#z\n"), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
 	if diff := cmp.Diff([]Path{"/a/b", "/c d/\xff", "/x#y/#z"}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
@@ -115,14 +115,14 @@ func TestShrunk(t *testing.T) {
 		before LiveCount
 		shrunk bool
 	}{
-		{set(91, 0), LiveCount{100, 0}, false},
-		{set(90, 0), LiveCount{100, 0}, true},
+		{set(91, 0), LiveCount{IDs: 100, Clusters: 0}, false},
+		{set(90, 0), LiveCount{IDs: 100, Clusters: 0}, true},
 		{set(1, 0), LiveCount{}, false},
 		{set(0, 1), LiveCount{}, false},
-		{set(5, 18), LiveCount{5, 20}, true},
-		{set(5, 19), LiveCount{5, 20}, false},
+		{set(5, 18), LiveCount{IDs: 5, Clusters: 20}, true},
+		{set(5, 19), LiveCount{IDs: 5, Clusters: 20}, false},
 		{set(0, 0), LiveCount{}, true},
-		{set(0, 3), LiveCount{1, 3}, true},
+		{set(0, 3), LiveCount{IDs: 1, Clusters: 3}, true},
 	} {
 		err := c.now.Shrunk(c.before)
 		if (err != nil) != c.shrunk || err != nil && !errors.Is(err, ErrShrunk) {

@@ -9,6 +9,8 @@ import (
 
 const hour = Duration(time.Hour)
 
+var now = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
 var (
 	defaults    = policy.Defaults
 	defaultRoot = policy.DefaultRoot

@@ -1,4 +1,4 @@
-package cleanup
+package live
 
 import (
 	"errors"
@@ -38,6 +38,9 @@ func (e *ListError) Error() string {
 
 // Unwrap gives the cause.
 func (e *ListError) Unwrap() error { return e.Err }
+
+// Errorf makes an error of what is wrong with a line, as functions for [Input.Each] return it.
+func Errorf(format string, args ...any) error { return listErrorf(format, args...) }
 
 func listErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrList}, args...)...)

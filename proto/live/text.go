@@ -1,4 +1,4 @@
-package cleanup
+package live
 
 import (
 	"bufio"
@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+
+	"fsweep/proto/policy"
 )
 
 // maxLine is the longest line of a list, in bytes: longer than any path in HDFS.
@@ -20,7 +23,7 @@ type Input struct {
 }
 
 // fresh checks the age of a list.
-func (in *Input) fresh(now time.Time, maxAge Duration) error {
+func (in *Input) fresh(now time.Time, maxAge policy.Duration) error {
 	const skew = 5 * time.Minute // clocks of two machines differ a little
 	age := now.Sub(in.ModTime)
 	switch {
@@ -28,7 +31,7 @@ func (in *Input) fresh(now time.Time, maxAge Duration) error {
 		return in.fail(0, fmt.Errorf("%w: written at %s, which is after %s", ErrStale, stamp(in.ModTime), stamp(now)))
 	case age > time.Duration(maxAge):
 		return in.fail(0, fmt.Errorf("%w: written at %s, %s before %s; the policy allows %s",
-			ErrStale, stamp(in.ModTime), Duration(age.Truncate(time.Second)), stamp(now), maxAge))
+			ErrStale, stamp(in.ModTime), policy.Duration(age.Truncate(time.Second)), stamp(now), maxAge))
 	}
 	return nil
 }
@@ -52,10 +55,10 @@ func commentAt(line []byte) int {
 	return -1
 }
 
-// each calls fn for every line that says something, without blanks around it.
+// Each calls fn for every line that says something, without blanks around it.
 // Comments are lines that start with #, and nothing else. The bytes are valid until fn returns, and
 // its error gets the number of the line.
-func (in *Input) each(fn func(line []byte) error) error {
+func (in *Input) Each(fn func(line []byte) error) error {
 	s := bufio.NewScanner(in.Reader)
 	s.Buffer(nil, maxLine)
 	n, said := 0, 0
@@ -90,3 +93,6 @@ func (in *Input) each(fn func(line []byte) error) error {
 	}
 	return nil
 }
+
+// isHex tells n lower-case hex digits.
+func isHex(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" }

@@ -1,4 +1,4 @@
-package cleanup
+package live
 
 import (
 	"time"
@@ -14,18 +14,18 @@ import (
 //
 // An error is a [*ListError]: the list is empty, older than the policy allows, or
 // has a line that is no path of this cluster.
-func ReadPins(in Input, file PinFile, ns Nameservice, now time.Time) ([]Path, error) {
+func ReadPins(in Input, file policy.PinFile, ns policy.Nameservice, now time.Time) ([]policy.Path, error) {
 	if err := in.fresh(now, file.MaxAge); err != nil {
 		return nil, err
 	}
-	var pins []Path
-	seen := map[Path]bool{}
-	err := in.each(func(line []byte) error {
+	var pins []policy.Path
+	seen := map[policy.Path]bool{}
+	err := in.Each(func(line []byte) error {
 		path, err := policy.CleanPath(string(line), ns, true)
 		if err != nil {
 			return listErrorf("%w", err)
 		}
-		if p := Path(path); !seen[p] {
+		if p := policy.Path(path); !seen[p] {
 			seen[p] = true
 			pins = append(pins, p)
 		}

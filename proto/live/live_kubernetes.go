@@ -1,4 +1,4 @@
-package cleanup
+package live
 
 import (
 	"encoding/json"
