@@ -37,6 +37,7 @@ func (s *Session) load() error {
 			ref: item.Ref(), path: string(item.Path), owner: string(item.Owner), job: string(item.Job), run: string(item.Run), id: item.InodeID,
 			group: item.InodeID, newest: item.MTimeMs, root: root[item.Root], kind: item.Kind, isDir: item.IsDirectory(),
 		}
+		r.moved = s.o.Moved != nil && s.o.Moved(item.InodeID)
 		if item.SplitOf != 0 {
 			r.group = item.SplitOf
 			s.split[r.group]++

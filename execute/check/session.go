@@ -24,6 +24,9 @@ type Options struct {
 	// Lists reads a live list, or a list of pins, of the header as it is now. It is
 	// called from [Session.Preflight], or else from [Session.Check].
 	Lists func(in planfile.Input, pins bool) (*Named, error)
+	// Moved, if there is one, tells of items that an earlier process moved: they are looked at
+	// as those that [Session.Moved] was told of.
+	Moved func(id uint64) bool
 	// Survey, if there is one, tells which cluster answers.
 	Survey execute.Surveyor
 }
