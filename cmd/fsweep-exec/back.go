@@ -73,14 +73,14 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 	defer w.Close() // the error of a Writer is that of every call before
 	e := task{
 		env: env, command: "resume", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: filepath.Dir(name),
-		check: o.checkOptions.of(), execute: true, unproven: o.unproven, journal: w.Path(),
+		check: o.checkOptions.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
 	}
 	if p := w.Journal().Header().Plan; p == nil || p.Digest != plan.digest {
 		return &cli.RefusedError{Err: fmt.Errorf("%s is not of the plan %s", name, o.plan)}
 	}
 	e.check.Approved = &plan.digest
-	return e.do(ctx, func(ctx context.Context, p *act.Params, c *checker) (*act.Result, error) {
-		c.before = w.State()
+	e.check.Moved = func(id uint64) bool { return w.State().Outcome(id) == journal.OutcomeDone }
+	return e.do(ctx, func(ctx context.Context, p *act.Params, _ *checker) (*act.Result, error) {
 		return act.Resume(ctx, p, w)
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"fsweep/execute/act"
 	"fsweep/execute/check"
-	"fsweep/proto/journal"
 	"fsweep/proto/planfile"
 	"fsweep/reports/execution"
 )
@@ -16,8 +15,7 @@ import (
 type checker struct {
 	s      *check.Session
 	report *execution.Report
-	done   bool          // Check was called
-	before journal.State // of a journal that is resumed
+	done   bool // Check was called
 }
 
 // Preflight implements act.Checker.

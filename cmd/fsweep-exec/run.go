@@ -47,6 +47,7 @@ func (o *resultOptions) validate(cmd *cobra.Command, env *cli.Env) error {
 type checkOptions struct {
 	deep   bool
 	budget int64
+	lists  string
 }
 
 const usualBudget = 10_000_000
@@ -54,6 +55,7 @@ const usualBudget = 10_000_000
 func (o *checkOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.deep, "deep", false, "list everything in the items and compare fingerprints")
 	flags.Int64Var(&o.budget, "summary-inodes", usualBudget, "how many inodes the NameNode may be made to count in all; 0: none")
+	flags.StringVar(&o.lists, "lists-dir", "", "`directory` of the live lists and pins that the plan names; without it that of the plan")
 }
 
 func (o *checkOptions) validate(cmd *cobra.Command) error {
@@ -154,7 +156,7 @@ func (o *runOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	}
 	defer plan.close()
 	e := task{env: env, command: "run", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: o.journalDir}
-	e.check = o.checkOptions.of()
+	e.check, e.lists = o.checkOptions.of(), o.lists
 	if o.approved != "" {
 		digest, err := planfile.ParseDigest(o.approved)
 		if err != nil {

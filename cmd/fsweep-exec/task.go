@@ -29,6 +29,7 @@ type task struct {
 	cluster    *clusterOptions
 	results    *resultOptions
 	check      check.Options
+	lists      string // directory of live lists and pins; empty: that of the plan
 	plan       *openPlan // nil: of commands that go without
 	journalDir string
 	execute    bool // it may change something
@@ -60,7 +61,7 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 		return err
 	}
 	e.check.Survey = c
-	e.check.Lists = readList(h)
+	e.check.Lists = readList(h, e.listsDir())
 	if e.session, err = check.New(e.plan.Reader, e.plan.digest, c, reader, e.check); err != nil {
 		return err
 	}
@@ -84,6 +85,14 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 		return errors.Join(end, ended(res, err))
 	}
 	return ended(res, err)
+}
+
+// listsDir is where lists are that the plan names without a directory.
+func (e *task) listsDir() string {
+	if e.lists != "" {
+		return e.lists
+	}
+	return filepath.Dir(e.plan.name)
 }
 
 // attempt does the work unless the plan forbids it by what it says of its items.
