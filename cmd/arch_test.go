@@ -48,7 +48,7 @@ var rules = map[string]rule{
 	"proto/pathtext":  {forbid: offline, modules: []string{}},
 	"proto/planfile":  {own: []string{"proto/pathtext", "proto/internal/canonical"}, forbid: offline, modules: []string{}},
 	"proto/policy":    {forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
-	"proto/live": {own: []string{"proto/policy"}, forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
+	"proto/live":      {own: []string{"proto/policy"}, forbid: offline, modules: []string{"github.com/goccy/go-yaml/..."}},
 	"proto/journal": {
 		own: []string{"proto/pathtext", "proto/internal/canonical", "proto/planfile"}, forbid: offline, modules: []string{},
 	},

@@ -170,6 +170,13 @@ func equalOutcomes(t *testing.T, want, got map[string]string) {
 
 func executeAll(t *testing.T, s *site, want, before map[string]string) {
 	t.Helper()
+	proven := s.executeArgs()
+	if r := s.results(3, proven[:len(proven)-1]...); len(r.Problems) != 1 || r.Problems[0].Code != "unproven" {
+		t.Errorf("without --unproven: %+v", r.Problems)
+	}
+	if m := s.c.Mutations(t, owner); len(m) > 0 {
+		t.Fatalf("what was refused did %v", m)
+	}
 	equalOutcomes(t, want, s.results(4, s.executeArgs()...).outcomes())
 	var renames, others []string
 	for _, e := range s.c.Mutations(t, owner) {

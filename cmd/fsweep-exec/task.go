@@ -29,7 +29,7 @@ type task struct {
 	cluster    *clusterOptions
 	results    *resultOptions
 	check      check.Options
-	lists      string // directory of live lists and pins; empty: that of the plan
+	lists      string    // directory of live lists and pins; empty: that of the plan
 	plan       *openPlan // nil: of commands that go without
 	journalDir string
 	execute    bool // it may change something
