@@ -40,47 +40,53 @@ func appendJobKey(b []byte, k jobKey, what byte) []byte {
 // on disk. What is known only when all units are, belts and what is left out, comes later.
 func (b *builder) gather(ctx context.Context) error {
 	b.units = extsort.New(extsort.Options{Dir: b.r.TempDir, Memory: unitMemory, Limit: b.r.sortMemory})
-	out := b.units.Writer(0)
 	begun := map[int]bool{} // roots of which what is not grouped has its record
-	var key, rest []byte
 	err := b.r.Decider.Each(ctx, func(s *cleanup.Step) error {
 		k := jobKey{s.Root, s.Number}
 		if !s.Alone || !begun[s.Root] {
 			begun[s.Root] = begun[s.Root] || s.Alone
-			key, rest = appendJobKey(key[:0], k, jobRecord), packJob(rest[:0], s.Job)
-			if err := out.Add(key, rest); err != nil {
-				return err
-			}
-		}
-		for n, u := range s.Job.Units {
-			if !s.Job.Job.Grouped() && u.Unit.NumUnknown > 0 {
-				b.unknown[k] += u.Unit.NumUnknown
-			}
-			key = appendJobKey(key[:0], k, unitRecord)
-			if s.Alone {
-				// A later time comes first: turned around, the sign bit too.
-				key = binary.BigEndian.AppendUint64(key, ^(uint64(u.Unit.Times.Newest.Ms) ^ 1<<63))
-				key = append(key, u.Path...)
-			} else {
-				key = binary.BigEndian.AppendUint32(key, uint32(n))
-			}
-			var err error
-			if rest, err = b.packUnit(rest[:0], k, u); err != nil {
-				return err
-			}
-			if err := out.Add(key, rest); err != nil {
+			b.key, b.rest = appendJobKey(b.key[:0], k, jobRecord), packJob(b.rest[:0], s.Job)
+			if err := b.units.Writer(0).Add(b.key, b.rest); err != nil {
 				return err
 			}
 		}
 		for _, w := range s.Sweeps {
 			b.sweeps = append(b.sweeps, &sweep{Sweep: w, job: k})
 		}
-		return nil
+		return b.addUnits(ctx, k, s)
 	})
 	if err != nil {
 		return err
 	}
 	return b.units.Finish()
+}
+
+// addUnits puts the units of a job on disk, which can be very many.
+func (b *builder) addUnits(ctx context.Context, k jobKey, s *cleanup.Step) error {
+	for n, u := range s.Job.Units {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !s.Job.Job.Grouped() && u.Unit.NumUnknown > 0 {
+			b.unknown[k] += u.Unit.NumUnknown
+		}
+		b.key = appendJobKey(b.key[:0], k, unitRecord)
+		if s.Alone {
+			// A later time comes first: turned around, the sign bit too.
+			b.key = binary.BigEndian.AppendUint64(b.key, ^(uint64(u.Unit.Times.Newest.Ms) ^ 1<<63))
+			b.key = append(b.key, u.Path...)
+		} else {
+			b.key = binary.BigEndian.AppendUint32(b.key, uint32(n))
+		}
+		var err error
+		if b.rest, err = b.packUnit(b.rest[:0], k, u); err != nil {
+			return err
+		}
+		if err := b.units.Writer(0).Add(b.key, b.rest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // packUnit packs a unit with the weights of its items.
@@ -228,15 +234,18 @@ func (w *weighed) weigh(rest []byte) {
 }
 
 // unknownOf gives the first of the entries that are not Flink's in the units of a job.
-func (b *builder) unknownOf(k jobKey) ([]flink.Misfit, error) {
+func (b *builder) unknownOf(ctx context.Context, k jobKey) ([]flink.Misfit, error) {
 	r, err := b.units.Read()
 	if err != nil {
 		return nil, err
 	}
 	var list []flink.Misfit
 	var p cleanup.Unpacker
-	for {
+	for n := 0; ; n++ {
 		key, rest, ok, err := r.Next()
+		if err == nil && n%256 == 0 {
+			err = ctx.Err()
+		}
 		if err != nil || !ok {
 			return list, err
 		}
@@ -244,8 +253,8 @@ func (b *builder) unknownOf(k jobKey) ([]flink.Misfit, error) {
 		if at != k || key[8] != unitRecord {
 			continue
 		}
-		_, n := binary.Uvarint(rest)
-		u, _ := p.Unit(rest[n:], nil, nil)
+		_, items := binary.Uvarint(rest)
+		u, _ := p.Unit(rest[items:], nil, nil)
 		if list = append(list, u.Unit.Unknown...); len(list) >= flink.MaxListed {
 			return list[:flink.MaxListed], nil
 		}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fsweep/analyze/cleanup"
+	"fsweep/analyze/internal/extsort"
 	pb "fsweep/proto/fsimage"
 	"fsweep/proto/planfile"
 )
@@ -75,5 +78,35 @@ func TestBeltsAndSnapshots(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("limit %d: %q, want %q", limit, got, want)
 		}
+	}
+}
+
+// TestManyUnitsEnd: a job can have so many units that an interruption cannot wait for all.
+func TestManyUnitsEnd(t *testing.T) {
+	t.Parallel()
+	const units = 100
+	w := newWorld("roots: [{path: /f/cp, layout: job-run}]\n")
+	for i := range units {
+		w.put(fmt.Sprintf("/f/cp/job/%032x/chk-1/_metadata", i+1), int64(300+i), 10)
+	}
+	r, _ := w.request(t, 1)
+	b := newBuilder(r)
+	defer b.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	b.units = extsort.New(extsort.Options{})
+	steps := 0
+	err := r.Decider.Each(t.Context(), func(s *cleanup.Step) error {
+		cancel() // while the job is decided about
+		steps += len(s.Job.Units)
+		return b.addUnits(ctx, jobKey{}, s)
+	})
+	if !errors.Is(err, context.Canceled) || steps != units {
+		t.Errorf("%v after %d units", err, steps)
+	}
+	if err := b.units.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.unknownOf(ctx, jobKey{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -102,7 +102,7 @@ func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
 		e.Unknown, e.NumUnknown = nil, 0
 		if n := r.b.unknown[w.key]; n > 0 && w.unit == nil {
 			var err error
-			if e.Unknown, err = r.b.unknownOf(w.key); err != nil {
+			if e.Unknown, err = r.b.unknownOf(ctx, w.key); err != nil {
 				return err
 			}
 			e.NumUnknown = n
@@ -156,7 +156,7 @@ func (t *FileTotals) add(bytes int64) {
 // Write writes the plan to w. It reads section INODE once if there are sweeps. The
 // bytes depend on the request alone, not on Workers, TempDir or timing.
 //
-// Memory, beside the request: some MiB, a bit for each directory of the image, and 1 KiB
+// Memory, beside the request: some MiB, a bit for each directory of the image, and 1 to 2 KiB
 // for each unit whose files may become items; if there is any, 4 bytes for each directory.
 // What is beyond is sorted in temporary files, which have no name and are gone when the
 // result is closed. What has reached w when Write fails is no plan.
@@ -251,10 +251,11 @@ type builder struct {
 	inside   walker // of items
 
 	// Scratch of gather.
-	weight weight
-	cursor int
-	order  []int
-	apart  []bool
+	key, rest []byte
+	weight    weight
+	cursor    int
+	order     []int
+	apart     []bool
 }
 
 // sweep is a directory whose files may become items.
