@@ -103,7 +103,7 @@ func (c *checker) Again(ctx context.Context, item *planfile.Item) (act.Verdict, 
 }
 
 // Guards implements act.Checker.
-func (c *checker) Guards(ctx context.Context, _ func(uint64) bool, all bool) ([]*planfile.Item, error) {
+func (c *checker) Guards(ctx context.Context, all bool) ([]*planfile.Item, error) {
 	return c.s.Guards(ctx, all)
 }
 
