@@ -101,8 +101,11 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 	if !stop() {
 		c.broken = true
 	}
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return context.DeadlineExceeded // the connection's clock was a moment ahead of the context's
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		// The connection's timer was faster than that of ctx. Callers know one error only.
