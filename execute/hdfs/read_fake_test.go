@@ -154,12 +154,28 @@ type fakeDataNode struct {
 	reads    chan uint64                                      // block ids, as they are asked for
 }
 
+// usedAddresses are those of all fake DataNodes so far.
+var usedAddresses sync.Map
+
+// freshListener listens where no fake DataNode was before: the library remembers for the whole
+// process which addresses failed, and asks those last.
+func freshListener(t testing.TB) net.Listener {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, used := usedAddresses.LoadOrStore(l.Addr().String(), true); !used {
+			return l
+		}
+		_ = l.Close() // nobody knows it
+	}
+}
+
 func startDataNode(t testing.TB, blocks map[uint64][]byte) *fakeDataNode {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := freshListener(t)
 	d := &fakeDataNode{t: t, listener: l, blocks: blocks, chunk: 512, packet: 64 << 10, reads: make(chan uint64, 1000)}
 	var wg sync.WaitGroup
 	wg.Go(func() {
