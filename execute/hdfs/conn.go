@@ -107,10 +107,6 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return context.DeadlineExceeded // the connection's clock was a moment ahead of the context's
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		// The connection's timer was faster than that of ctx. Callers know one error only.
-		return context.DeadlineExceeded
-	}
 	return err
 }
 
