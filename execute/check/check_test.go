@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -153,8 +154,6 @@ func TestOneChange(t *testing.T) {
 }
 
 func jobAnd(a, b keeps) keeps {
-	for k, v := range b {
-		a[k] = v
-	}
+	maps.Copy(a, b)
 	return a
 }

@@ -42,8 +42,10 @@ func (l *itemLook) totals(ctx context.Context) (bool, error) {
 		name      string
 		plan, now int64
 	}{
-		{"files", want.Files, got.Files}, {"directories", want.Directories, got.Directories},
-		{"length", want.Length, got.Length}, {"space_consumed", want.Space, got.Space},
+		{"files", want.Files, got.Files},
+		{"directories", want.Directories, got.Directories},
+		{"length", want.Length, got.Length},
+		{"space_consumed", want.Space, got.Space},
 	} {
 		if n.plan != n.now {
 			return l.keep(TotalsChanged, differs(n.name, n.plan, n.now)...)

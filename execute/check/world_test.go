@@ -156,8 +156,11 @@ func (w *world) old(dir string, days int64) {
 func (w *world) roots() []planfile.Root {
 	var all []planfile.Root
 	for _, r := range []planfile.Root{
-		{Path: jobs, Layout: planfile.LayoutJobRun}, {Path: clusters, Layout: planfile.LayoutHAStorage}, {Path: runs, Layout: planfile.LayoutRun},
-		{Path: saves, Layout: planfile.LayoutSavepoints}, {Path: scratch, Layout: planfile.LayoutChildren},
+		{Path: jobs, Layout: planfile.LayoutJobRun},
+		{Path: clusters, Layout: planfile.LayoutHAStorage},
+		{Path: runs, Layout: planfile.LayoutRun},
+		{Path: saves, Layout: planfile.LayoutSavepoints},
+		{Path: scratch, Layout: planfile.LayoutChildren},
 	} {
 		e, ok := w.fs.Lookup(string(r.Path))
 		if !ok {
