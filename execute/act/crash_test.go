@@ -118,9 +118,9 @@ func TestCrashTwice(t *testing.T) {
 	t.Parallel()
 	before := busy(t)
 	n := operations(t, before, func(w *world) { w.until(t) })
-	step := 37
+	step := 97
 	if testing.Short() {
-		step = 71
+		step = 191
 	}
 	for _, delay := range delays {
 		t.Run(delay.String(), func(t *testing.T) {

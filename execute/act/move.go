@@ -18,19 +18,17 @@ const (
 
 // moved is what has to be known to move an item back.
 type moved struct {
-	intent  int64 // that moved it; 0: not known
-	kind    planfile.Kind
-	id      uint64
-	from    planfile.Path // where it was
-	parent  uint64        // the directory that held it
-	to      planfile.Path // where it went
-	trash   planfile.Path // "" of the quarantine
-	dir     uint64        // the directory that holds it now; 0: not known
-	into    uint64        // the trash; 0 of the quarantine
-	inodes  int64
-	length  int64
-	space   int64
-	context planfile.Name
+	intent int64 // that moved it; 0: not known
+	kind   planfile.Kind
+	id     uint64
+	from   planfile.Path // where it was
+	to     planfile.Path // where it went
+	trash  planfile.Path // "" of the quarantine
+	dir    uint64        // the directory that holds it now; 0: not known
+	into   uint64        // the trash; 0 of the quarantine
+	inodes int64
+	length int64
+	space  int64
 }
 
 // errDrift says that the last reads did not find an item as it was checked.
@@ -125,7 +123,7 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 	f, err := r.carry(ctx, in, t.into)
 	r.attempted = true
 	if f.moved && err == nil {
-		r.moved[i.InodeID] = movedBy(in, f.chain)
+		r.remember(movedBy(in, f.chain))
 		r.inodes += i.Entries
 		r.p.Check.Moved(i)
 		r.watch(Event{Kind: ItemDone, Path: i.Path, Item: i, Target: t.path})
@@ -150,8 +148,8 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 
 func movedBy(i *journal.Intent, chain []uint64) moved {
 	m := moved{
-		intent: i.Seq, kind: i.Kind, id: i.InodeID, from: i.Path, parent: i.ParentID, to: i.Target, trash: i.TrashRoot,
-		inodes: i.Inodes, length: i.Length, space: i.Space, context: i.Context,
+		intent: i.Seq, kind: i.Kind, id: i.InodeID, from: i.Path, to: i.Target, trash: i.TrashRoot,
+		inodes: i.Inodes, length: i.Length, space: i.Space,
 	}
 	if len(chain) > 0 {
 		m.dir = chain[0]
@@ -160,6 +158,41 @@ func movedBy(i *journal.Intent, chain []uint64) moved {
 		}
 	}
 	return m
+}
+
+// arrival is what a run keeps of each item that was moved; the rest is in the item. There
+// can be 200,000.
+type arrival struct {
+	intent    int64
+	dir, into uint64
+	trash     planfile.Path
+	to        planfile.Path // "" where it is the usual one
+}
+
+func (r *run) remember(m moved) {
+	to := m.to
+	if to == usual(m.trash, m.from) {
+		to = ""
+	}
+	r.moved[m.id] = arrival{m.intent, m.dir, m.into, m.trash, to}
+}
+
+// usual is where an item goes if nothing is in the way.
+func usual(trash, from planfile.Path) planfile.Path { return trash + "/" + current + from }
+
+// recall gives what is needed to move an item back.
+func (r *run) recall(i *planfile.Item) (moved, bool) {
+	a, ok := r.moved[i.InodeID]
+	if !ok || r.j.State().Outcome(i.InodeID) != journal.OutcomeDone {
+		return moved{}, false
+	}
+	if a.to == "" {
+		a.to = usual(a.trash, i.Path)
+	}
+	return moved{
+		intent: a.intent, kind: i.Kind, id: i.InodeID, from: i.Path, to: a.to, trash: a.trash, dir: a.dir, into: a.into,
+		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
+	}, true
 }
 
 func (r *run) skip(i *planfile.Item, intent int64, v Verdict) error {

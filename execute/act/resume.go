@@ -188,10 +188,10 @@ func (r *run) loadMoved(last *journal.Intent) error {
 		if err != nil {
 			return err
 		}
-		r.moved[m.Intent.InodeID] = movedBy(m.Intent, m.Chain)
+		r.remember(movedBy(m.Intent, m.Chain))
 	}
 	if last != nil && last.Purpose == journal.PurposeMove && r.j.State().Outcome(last.InodeID) == journal.OutcomeDone {
-		r.moved[last.InodeID] = movedBy(last, r.settledChain)
+		r.remember(movedBy(last, r.settledChain))
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 // run is one process that carries out a plan.
 type run struct {
 	*actor
-	moved     map[uint64]moved // what the journal has moved, by inode id
-	inodes    int64            // moved by this process
-	spent     int64            // by earlier ones, in the present trash interval
-	attempted bool             // a rename of an item was announced
+	moved     map[uint64]arrival // what the journal has moved, by inode id
+	inodes    int64              // moved by this process
+	spent     int64              // by earlier ones, in the present trash interval
+	attempted bool               // a rename of an item was announced
 }
 
 func newRun(p *Params) *run {
-	r := &run{actor: newActor(p), moved: map[uint64]moved{}}
+	r := &run{actor: newActor(p), moved: map[uint64]arrival{}}
 	r.pace.plan = p.Plan.Header.Pace
 	return r
 }
@@ -196,8 +196,8 @@ func (r *run) guards(ctx context.Context, all bool) error {
 	}
 	var errs []error
 	for _, i := range referred {
-		m, ok := r.moved[i.InodeID]
-		if !ok || r.j.State().Outcome(i.InodeID) != journal.OutcomeDone {
+		m, ok := r.recall(i)
+		if !ok {
 			continue
 		}
 		errs = append(errs, anomaly(nil, "%q was moved, and is referred to", i.Path))

@@ -154,7 +154,7 @@ func (a *actor) movedOf(ctx context.Context, u *UndoOf) iter.Seq2[moved, error] 
 // inTrash tells whether an item of a plan is in a trash now, or in the quarantine.
 func (a *actor) inTrash(ctx context.Context, i *planfile.Item) (moved, bool, error) {
 	m := moved{
-		kind: i.Kind, id: i.InodeID, from: i.Path, parent: i.ParentID,
+		kind: i.Kind, id: i.InodeID, from: i.Path,
 		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
 	}
 	if q := a.p.Plan.Header; q.Removal == planfile.RemovalQuarantine {
@@ -175,7 +175,7 @@ func (a *actor) inTrash(ctx context.Context, i *planfile.Item) (moved, bool, err
 		return m, false, err
 	}
 	m.trash, m.into = planfile.Path(tr.path), tr.id
-	m.to = planfile.Path(tr.path + "/" + current + string(i.Path))
+	m.to = usual(m.trash, i.Path)
 	chain, err := a.climb(ctx, i.InodeID, tr.id)
 	return m, contains(chain, tr.id), err
 }

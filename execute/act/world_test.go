@@ -134,7 +134,7 @@ func (w *world) params(d *disk) *Params {
 		p.Plan.Header.Pace.RPCTimeoutMs = w.timeout.Milliseconds()
 	}
 	p.Create = func(h *journal.Header) (Journal, error) {
-		j := &memory{disk: d, enc: journal.NewEncoder(), step: c.Step}
+		j := &memory{disk: d, enc: journal.NewEncoder(), step: c.Step, timeout: w.timeout}
 		d.data, d.durable = nil, 0
 		return j, j.Append(h)
 	}
@@ -150,7 +150,7 @@ func (w *world) reopen(d *disk, p *Params) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &memory{disk: d, enc: r.Encoder(), read: r, step: p.Look.(*fakehdfs.Client).Step}, nil
+	return &memory{disk: d, enc: r.Encoder(), read: r, step: p.Look.(*fakehdfs.Client).Step, timeout: w.timeout}, nil
 }
 
 // run runs, or resumes if there is a journal.
@@ -214,6 +214,8 @@ type memory struct {
 	read *journal.Reader
 	step func(context.Context, string) error
 	err  error
+
+	timeout time.Duration // of a step
 }
 
 func (m *memory) Append(l journal.Line) error {
@@ -243,7 +245,10 @@ func (m *memory) Append(l journal.Line) error {
 }
 
 func (m *memory) do(name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	if m.timeout == 0 {
+		m.timeout = 10 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
 	defer cancel()
 	return m.step(ctx, name)
 }
