@@ -86,15 +86,3 @@ func TestUndo(t *testing.T) {
 	w.unplanned(t, before)
 	w.nothingOverwritten(t, before)
 }
-
-// resumed runs until nothing is left to be done.
-func (w *world) resumed(t *testing.T) {
-	t.Helper()
-	var err error
-	for range 4 {
-		if _, err = w.run(context.Background()); err == nil {
-			return
-		}
-	}
-	t.Errorf("it does not come to an end: %v", err)
-}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fsweep/execute"
 	"fsweep/execute/fakehdfs"
 	"fsweep/proto/journal"
 	"fsweep/proto/planfile"
@@ -155,42 +156,19 @@ func TestResend(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		delay time.Duration
-		want  int // renames of the item
-		ids   int // different calls
-	}{{"soon", time.Minute, 1, 1}, {"late", 9 * time.Minute, 1, 1}} {
+	}{{"soon", time.Minute}, {"late", 9 * time.Minute}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, fakehdfs.Options{})
-			w.items = w.items[:1]
-			w.plan.Items = 1
-			n := 0
-			w.watchSends(t, w.disk, func(op fakehdfs.Op) fakehdfs.Fault {
-				if op.Call == "rename2" && op.ID == w.items[0].InodeID {
-					n = op.N
-				}
-				return fakehdfs.Fault{}
-			})
-			probe := w.clone()
-			probe.watchSends(t, probe.disk, func(op fakehdfs.Op) fakehdfs.Fault {
-				if op.Call == "rename2" && op.ID == w.items[0].InodeID {
-					n = op.N
-				}
-				return fakehdfs.Fault{}
-			})
-			if _, err := probe.run(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			w.crash(n, false) // the intent is on the disk, the request never left
-			_, _ = w.run(context.Background())
+			w := cut(t, false) // the intent is on the disk, the request never left
 			w.fs.Advance(c.delay)
 			if _, err := w.run(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			calls := map[string]int{}
+			calls := map[execute.Call]int{}
 			var first, again []fakehdfs.Op
 			for _, op := range w.fs.Mutating() {
 				if op.Call == "rename2" && op.ID == w.items[0].InodeID {
-					calls[string(op.CallID.ClientID[:])+string(rune(op.CallID.CallID))]++
+					calls[op.CallID]++
 					if op.Resent {
 						again = append(again, op)
 					} else {

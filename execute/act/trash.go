@@ -22,7 +22,6 @@ const (
 type trashRoot struct {
 	path string
 	id   uint64 // 0: it does not exist yet
-	ok   bool   // the directory above was seen
 }
 
 // target is a free place for an item.
