@@ -117,12 +117,14 @@ func TestUndoLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	const trash = "/user/alice/.Trash/Current"
-	w.fs.Rename(trash+"/data/a/plain", "/user/alice/mine")
+	w.fs.Rename(trash+"/data/a/plain", trash+"/plain")
+	long, _ := w.fs.ByID(w.items[4].InodeID)
+	w.fs.Rename(long.Path, "/user/alice/mine")
 	w.fs.Rename("/data/b", "/elsewhere")
 	w.fs.Mkdir("/data/c/two words\n*", user, 0o755)
 	w.fs.Delete("/zone/.Trash/alice")
 	res, err := w.undo(context.Background(), "")
-	if err != nil || res.ExitCode != ExitIncomplete || res.Totals.Done != 2 || res.Totals.Skipped != 4 {
+	if err != nil || res.ExitCode != ExitIncomplete || res.Totals.Done != 1 || res.Totals.Skipped != 5 {
 		t.Errorf("%v, %+v", err, res)
 	}
 	got := map[string]string{}
@@ -135,11 +137,12 @@ func TestUndoLeaves(t *testing.T) {
 			got[string(s.Path)] = s.Rule
 		}
 	}
-	for p, want := range map[string]State{
-		"/data/a/plain": MovedByOthers, "/data/b/below-a-file": "no-parent", "/data/c/two words\n*": "taken", "/zone/d/sealed": Purged,
+	for p, want := range map[planfile.Path]State{
+		"/data/a/plain": MovedByOthers, "/data/c/" + planfile.Path(longName): MovedByOthers,
+		"/data/b/below-a-file": "no-parent", "/data/c/two words\n*": "taken", "/zone/d/sealed": Purged,
 	} {
-		if got[p] != string(want) {
-			t.Errorf("%q: %q, not %q", p, got[p], want)
+		if got[string(p)] != string(want) {
+			t.Errorf("%q: %q, not %q", p, got[string(p)], want)
 		}
 	}
 	if _, ok := w.fs.Lookup("/data/b"); ok {
