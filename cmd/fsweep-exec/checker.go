@@ -102,6 +102,9 @@ func (c *checker) Again(ctx context.Context, item *planfile.Item) (act.Verdict, 
 	return verdict(&v), err
 }
 
+// Moved implements act.Checker.
+func (c *checker) Moved(item *planfile.Item) { c.s.Moved(item) }
+
 // Guards implements act.Checker.
 func (c *checker) Guards(ctx context.Context, all bool) ([]*planfile.Item, error) {
 	return c.s.Guards(ctx, all)

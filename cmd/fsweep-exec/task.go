@@ -252,9 +252,6 @@ func (e *task) watch(v act.Event) {
 		return
 	case act.ItemDone:
 		item.Outcome = execution.Moved
-		if e.session != nil && v.Item != nil {
-			e.session.Moved(v.Item)
-		}
 	case act.ItemSkipped:
 		item.Outcome = execution.Kept
 	case act.ItemFailed:

@@ -11,27 +11,28 @@ import (
 // kept has a sentence for each rule that keeps an item; facts are those of
 // execute/check. A rule that is not in it stands for itself.
 var kept = map[string]string{
-	"deferred":           "the plan keeps it back[: {deferred}]",
-	"observe":            "its root is only observed: mode observe in the policy",
-	"root-changed":       "its root is gone, or another directory has its place[: inode {inode_in_plan} in the plan, {inode_now} now]",
-	"gone":               "it is not there any more",
-	"replaced":           "another inode has its path[: {inode_in_plan} in the plan, {inode_now} now]",
-	"moved-away":         "somebody moved it elsewhere",
-	"marked":             "a keep marker is on it, in it or above it[: {path}]",
-	"changed":            "it changed since the image[: {path}][: {what}][, {now} now][: time {mtime_ms_in_plan} in the plan, {mtime_ms_now} now][: {children_in_plan} entries in the plan, {children_now} now][: length {length_in_plan} in the plan, {length_now} now][: owner {owner_in_plan} in the plan, {owner_now} now]",
-	"totals-changed":     "there is more or less in it than in the image[: {files_in_plan} files in the plan, {files_now} now][: {directories_in_plan} directories in the plan, {directories_now} now][: {length_in_plan} bytes in the plan, {length_now} now][: {space_consumed_in_plan} bytes on disk in the plan, {space_consumed_now} now][: {inodes_in_plan} inodes in the plan, {now} now]",
-	"tree-changed":       "what is in it is not what was in the image: the fingerprint differs",
-	"open-file":          "{path} is open for writing",
-	"snapshottable":      "{path} is snapshottable",
-	"encryption-zone":    "{path} is the root of an encryption zone",
-	"not-visible":        "the user may not see all of it[: {path}][: {error}]",
-	"live":               "a live list has it[: {id}]",
-	"pinned":             "{pin} is pinned",
-	"new-run":            "its job has a run that the plan does not know[: {path}]",
-	"may-be-restored":    "{run} has no complete checkpoint, and lives or is young: it may be restoring from anything",
-	"referenced":         "referenced[: {path}]",
-	"named-by-a-guard":   "a file that cannot be decoded has its name[: {name}]",
-	"guard-not-readable": "nobody knows what a file refers to that cannot be read[: {error}]",
+	"deferred":            "the plan keeps it back[: {deferred}]",
+	"observe":             "its root is only observed: mode observe in the policy",
+	"root-changed":        "its root is gone, or another directory has its place[: inode {inode_in_plan} in the plan, {inode_now} now]",
+	"gone":                "it is not there any more",
+	"replaced":            "another inode has its path[: {inode_in_plan} in the plan, {inode_now} now]",
+	"moved-away":          "somebody moved it elsewhere",
+	"marked":              "a keep marker is on it, in it or above it[: {path}]",
+	"changed":             "it changed since the image[: {path}][: {what}][, {now} now][: time {mtime_ms_in_plan} in the plan, {mtime_ms_now} now][: {children_in_plan} entries in the plan, {children_now} now][: length {length_in_plan} in the plan, {length_now} now][: owner {owner_in_plan} in the plan, {owner_now} now]",
+	"totals-changed":      "there is more or less in it than in the image[: {files_in_plan} files in the plan, {files_now} now][: {directories_in_plan} directories in the plan, {directories_now} now][: {length_in_plan} bytes in the plan, {length_now} now][: {space_consumed_in_plan} bytes on disk in the plan, {space_consumed_now} now][: {inodes_in_plan} inodes in the plan, {now} now]",
+	"tree-changed":        "what is in it is not what was in the image: the fingerprint differs",
+	"open-file":           "{path} is open for writing",
+	"snapshottable":       "{path} is snapshottable",
+	"encryption-zone":     "{path} is the root of an encryption zone",
+	"not-visible":         "the user may not see all of it[: {path}][: {error}]",
+	"live":                "a live list has it[: {id}]",
+	"pinned":              "{pin} is pinned",
+	"new-run":             "its job has a run that the plan does not know[: {path}]",
+	"may-be-restored":     "{run} has no complete checkpoint, and lives or is young: it may be restoring from anything",
+	"referenced":          "referenced[: {path}]",
+	"named-by-a-guard":    "a file that cannot be decoded has its name[: {name}]",
+	"belt-trash-interval": "{inodes_moved} inodes went to the trash in its present interval, and max_inodes is {max_inodes}",
+	"guard-not-readable":  "nobody knows what a file refers to that cannot be read[: {error}]",
 }
 
 // problems has a sentence and an advice for each code that forbids all.
@@ -117,3 +118,6 @@ func (p *Problem) sentence() string {
 
 // Advice says what can be done about a problem; empty if nothing is known.
 func Advice(code string) string { return problems[code][1] }
+
+// Known tells whether a rule that keeps an item has a sentence.
+func Known(rule string) bool { return kept[rule] != "" }
