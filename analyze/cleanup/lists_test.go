@@ -11,7 +11,9 @@ import (
 
 func TestReadPins(t *testing.T) {
 	t.Parallel()
-	in := func(text string) Input { return Input{Name: "pins.txt", Reader: strings.NewReader(text), ModTime: now.Add(-time.Hour)} }
+	in := func(text string) Input {
+		return Input{Name: "pins.txt", Reader: strings.NewReader(text), ModTime: now.Add(-time.Hour)}
+	}
 	got, err := ReadPins(in("\ufeff # kept for the audit\n/a/b/\n\nhdfs://nameservice1/c d/\xff\r\n/a//b\n/x#y/#z\n"), PinFile{MaxAge: 24 * hour}, "nameservice1", now)
 	if diff := cmp.Diff([]Path{"/a/b", "/c d/\xff", "/x#y/#z"}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
