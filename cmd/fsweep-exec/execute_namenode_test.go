@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,28 @@ const hostile = "tmp-\x1b[31m\n* 'a b'"
 const allRoots = `  - {path: /flink/ckpt, layout: job-run, mode: execute, min_age: 24h, keep: 1}
   - {path: /flink/sp, layout: savepoints, mode: execute, min_age: 24h, keep: 1}
   - {path: /scratch, layout: children, mode: execute, min_age: 24h, names: ["tmp-*"]}
+  - {path: /flink/run, layout: run, mode: execute, min_age: 24h}
+  - {path: /flink/ha, layout: ha-storage, mode: execute, min_age: 24h}
 `
+
+const liveSources = `live:
+  - {file: live.txt, format: lines}
+  - {file: live.json, format: kubernetes}
+`
+
+// writeLists writes the live lists: jobs by id, and one cluster of high availability.
+func writeLists(s *site, ids ...string) {
+	s.t.Helper()
+	for name, text := range map[string]string{
+		"live.txt": strings.Join(ids, "\n") + "\n",
+		"live.json": `{"kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"alive-cluster-config-map",` +
+			`"labels":{"configmap-type":"high-availability","app":"alive"}}}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
 
 // makeNamespace makes trees for all roots; of each job the last run is the newest.
 func makeNamespace(s *site) {
@@ -45,6 +67,17 @@ func makeNamespace(s *site) {
 		a.Put(s.t, "/flink/sp/orders/"+name+"/_metadata", owner, metadata())
 		s.old("/flink/sp/orders/"+name, 20-n)
 	}
+	for n := range 3 {
+		a.Mkdir(s.t, "/flink/run", owner, 0o755)
+		s.makeRun("/flink/run/"+runID(60+n), 20)
+	}
+	for _, name := range []string{"alive", "dead"} {
+		a.Mkdir(s.t, "/flink/ha", owner, 0o755)
+		a.Mkdir(s.t, "/flink/ha/"+name, owner, 0o755)
+		a.Mkdir(s.t, "/flink/ha/"+name+"/blob", owner, 0o755)
+		s.old("/flink/ha/"+name, 20)
+	}
+	writeLists(s, runID(60))
 	for _, name := range []string{"tmp-1", "tmp-2", hostile} {
 		a.Mkdir(s.t, scratch+name, owner, 0o755)
 		a.Put(s.t, scratch+name+"/part-0", owner, nil)
@@ -95,6 +128,10 @@ func change(s *site) map[string]string {
 	a.Mkdir(s.t, "/flink/ckpt/restored", owner, 0o755)
 	s.makeRun("/flink/ckpt/restored/"+runID(40), 0, users+runID(31)+"/shared/sst")
 	want[users+runID(30)], want[users+runID(31)] = "moved", "kept referenced"
+	// A run is in a live list since.
+	writeLists(s, runID(60), runID(62))
+	want["/flink/run/"+runID(61)], want["/flink/run/"+runID(62)] = "moved", "kept live"
+	want["/flink/ha/dead"] = "moved"
 	// One gets another owner.
 	a.Chown(s.t, scratch+"tmp-2", "alice", "alice")
 	want[scratch+"tmp-2"] = "kept changed"
@@ -126,9 +163,9 @@ func TestNameNodeExecute(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, c.options)
 			makeNamespace(s)
-			s.makePlan(allRoots)
+			s.makePlan(allRoots, liveSources)
 			all := s.results(0, "run", s.plan)
-			if n := all.Summary.Planned.Items; n != 18 || all.Summary.WouldMove.Items != n {
+			if n := all.Summary.Planned.Items; n != 21 || all.Summary.WouldMove.Items != n {
 				t.Errorf("%d items, %d would move: %v", n, all.Summary.WouldMove.Items, all.outcomes())
 			}
 			want := change(s)

@@ -326,3 +326,51 @@ var endings = map[int]string{
 	cli.ExitFailure:    "some items could not be moved, or it is not known; the results and the journal say which",
 	cli.ExitRefused:    "refused",
 }
+
+// connect opens the cluster of a plan, and gives what acting needs.
+func (e *task) connect(plan act.Plan) (*cluster, *act.Params, error) {
+	c, err := e.cluster.open(plan.Header.Nameservice)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.same(plan.Header.Nameservice, "the plan"); err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	p, err := e.params(c, plan.Header)
+	if err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	p.Plan, p.Watch = plan, e.watch
+	if p.Plan.Header.Nameservice == "" {
+		p.Plan.Header.Nameservice = c.ns.Name
+	}
+	return c, p, nil
+}
+
+// without does what needs no checks of a plan, and shows what came of it.
+func (e *task) without(ctx context.Context, plan act.Plan, work func(context.Context, *act.Params) (*act.Result, error)) error {
+	c, p, err := e.connect(plan)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	p.Move = c.client.Mover()
+	out, err := e.env.Create(context.WithoutCancel(ctx), e.results.output, cli.OutputOptions{Inputs: e.inputs, Private: true})
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	e.env.Finish()
+	e.report = execution.New(out, execution.Options{JSON: e.results.format.Value == "json", MaxListLines: e.results.maxLines})
+	e.begin(ctx, c, plan.Header)
+	res, err := work(ctx, p)
+	if end := e.end(ctx, p, res, err); end != nil {
+		return errors.Join(end, ended(res, err))
+	}
+	if end := out.Commit(); end != nil {
+		return errors.Join(end, ended(res, err))
+	}
+	return ended(res, err)
+}
