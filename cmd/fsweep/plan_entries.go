@@ -45,6 +45,7 @@ type cursor struct {
 	stop func()
 	at   *plan.Entry // nil: there is none any more
 	unit *unitView
+	item int // of the present unit, the one asked for last
 }
 
 // cursor begins to read; of nil there is nothing to read.
@@ -67,10 +68,14 @@ func (c *cursor) advance() {
 	}
 }
 
-// written tells what became of an item of the present unit.
+// written tells what became of an item of the present unit. They are asked for one
+// after the other, and a unit can have a hundred thousand.
 func (c *cursor) written(i *cleanup.Item) (plan.Written, bool) {
-	n := slices.Index(c.at.Unit.Items, i)
-	return c.at.Items[n], true
+	items := c.at.Unit.Items
+	if c.item++; c.item >= len(items) || items[c.item] != i {
+		c.item = slices.Index(items, i)
+	}
+	return c.at.Items[c.item], true
 }
 
 // jobs gives those of a root, to be gone through once.

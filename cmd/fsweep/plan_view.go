@@ -153,6 +153,8 @@ type unitView struct {
 	s     *planSource
 	d     *cleanup.UnitDecision
 	items []view.Item
+	// detailed: detail has been called for this unit, and is again for each line of it.
+	detailed bool
 }
 
 func newUnitView(s *planSource) *unitView {
@@ -183,7 +185,7 @@ func (s *planSource) unit(d *cleanup.UnitDecision) *view.Unit {
 // show takes another unit, as far as it is counted.
 func (u *unitView) show(d *cleanup.UnitDecision) {
 	t := &d.Unit.Times
-	u.d = d
+	u.d, u.detailed = d, false
 	u.Kind, u.Path, u.InodeID, u.Verdict, u.Totals = d.Unit.Kind.String(), planfile.Path(d.Path), d.Unit.INodeID, d.Verdict.String(), totals(&d.Unit.Totals)
 	u.Times = view.Times{SubtreeMs: t.Newest.Ms, HasMetadata: t.HasMetadata, MetadataMs: t.NewestMetadataMs, DataATimeMs: t.NewestDataATimeMs}
 	if t.Newest.Place != flink.NoPlace {
@@ -207,6 +209,10 @@ func (u *unitView) show(d *cleanup.UnitDecision) {
 
 // detail adds what lines need.
 func (u *unitView) detail() {
+	if u.detailed {
+		return
+	}
+	u.detailed = true
 	for n, i := range u.d.Items {
 		u.items[n].Evidence = plan.Evidence(i)
 	}
