@@ -104,7 +104,7 @@ type Event struct {
 	Item    *planfile.Item
 	Rule    string
 	Facts   []planfile.Fact
-	Target  planfile.Path // where it was to go
+	Target  planfile.Path // where it was to go; of what was undone, where it came from
 	Message string
 }
 

@@ -211,7 +211,7 @@ func (r *run) guards(ctx context.Context, all bool) error {
 		case v.Rule != "":
 			errs = append(errs, anomaly(nil, "%q could not be moved back: %s", i.Path, v.Rule))
 		default:
-			r.watch(Event{Kind: ItemUndone, Path: i.Path, Item: i})
+			r.watch(Event{Kind: ItemUndone, Path: i.Path, Item: i, Target: m.to})
 		}
 	}
 	return errors.Join(errs...)

@@ -50,7 +50,7 @@ func night(r *Report) error {
 	r.RootBegins("/s", imageMs+3000)
 	r.Item(Item{Outcome: Failed, Path: d.Path, Item: d, Message: "NSQuotaExceededException: \x1b"})
 	r.Item(Item{Outcome: Moved, Path: e.Path, Item: e, Target: "/t"})
-	r.Item(Item{Outcome: Restored, Path: e.Path, Item: e, Target: e.Path})
+	r.Item(Item{Outcome: Restored, Path: e.Path, Item: e, Target: "/user/flink/.Trash/Current/s/e"})
 	r.Note("slow\x1b")
 	return r.End(End{AtMs: imageMs + 4000, ExitCode: 5, Last: "ab", TrashIntervalMs: dayMs, Quotas: []planfile.Quota{{Path: "/r", InodeID: 77}}})
 }
@@ -142,7 +142,7 @@ func TestText(t *testing.T) {
 		"\nKEEP          /r/c\\xff ", "because a-new-rule: n\\x1b 3\n",
 		"\nROOT          /r ", "START_TIME 2026-11-30T00:53:22Z\n", "END_TIME 2026-11-30T00:53:23Z\n",
 		"\nERROR         /s/d ", "not moved: NSQuotaExceededException: \\x1b\n",
-		"\nRESTORED      /s/e ",
+		"\nRESTORED      /s/e ", " from /user/flink/.Trash/Current/s/e\n",
 		"  planned             5 items, 21 inodes, 450B\n",
 		"    referenced        1 item, 7 inodes, 200B\n",
 		"  frees later         300B on disk, when the trash is emptied: 2026-12-01T00:53:24Z to 2026-12-02T00:53:24Z\n",

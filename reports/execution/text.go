@@ -164,8 +164,13 @@ func reason(i *Item) string {
 		if i.Item != nil {
 			return cleanup.ItemReason(*i.Item)
 		}
-	case Moved, Restored:
+	case Moved:
 		return "to " + cleanup.Escape(i.Target)
+	case Restored:
+		if i.Target == "" {
+			return "moved back"
+		}
+		return "from " + cleanup.Escape(i.Target)
 	case Failed:
 		return "not moved: " + cleanup.Printable(i.Message)
 	case Unknown:
