@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"fsweep/execute/act"
 	"fsweep/execute/check"
@@ -65,7 +66,7 @@ func heldBack(v *check.Verdict) bool {
 func verdict(v *check.Verdict) act.Verdict {
 	out := act.Verdict{Move: v.Move, Rule: string(v.Rule), Facts: v.Facts}
 	if v.Guard != "" {
-		out.Facts = append(out.Facts[:len(out.Facts):len(out.Facts)], planfile.Fact{Name: guardFact, Text: escaped(v.Guard)})
+		out.Facts = append(slices.Clip(out.Facts), planfile.Fact{Name: guardFact, Text: escaped(v.Guard)})
 	}
 	switch v.Rule {
 	case check.RootChanged, check.Gone, check.Replaced, check.MovedAway, check.Changed, check.TotalsChanged, check.TreeChanged:

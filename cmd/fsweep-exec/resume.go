@@ -71,7 +71,7 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 	defer w.Close() // the error of a Writer is that of every call before
 	e := task{
 		env: env, command: "resume", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: filepath.Dir(name),
-		check: o.checkOptions.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
+		check: o.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
 	}
 	if p := w.Journal().Header().Plan; p == nil || p.Digest != plan.digest {
 		return &cli.RefusedError{Err: fmt.Errorf("%s is not of the plan %s", name, o.plan)}

@@ -156,7 +156,7 @@ func (o *runOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	}
 	defer plan.close()
 	e := task{env: env, command: "run", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: o.journalDir}
-	e.check, e.lists = o.checkOptions.of(), o.lists
+	e.check, e.lists = o.of(), o.lists
 	if o.approved != "" {
 		digest, err := planfile.ParseDigest(o.approved)
 		if err != nil {

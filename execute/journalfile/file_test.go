@@ -205,6 +205,47 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestLockOfACopy: a program that is being started has the descriptor as well for a
+// moment, and must not keep the lock.
+func TestLockOfACopy(t *testing.T) {
+	t.Parallel()
+	d := TestDir(t)
+	w, _, _, err := script(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Base(w.Path())
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w, err = d.Reopen(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := syscall.Dup(int(w.f.(*diskFile).Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(copied) //nolint:errcheck // nothing hangs on it
+	_ = w.Close()               // it was not resumed, which is an error
+	f, err := Open(w.Path())
+	if err != nil || f.Busy {
+		t.Fatalf("busy: %v", err)
+	}
+	again, err := syscall.Dup(int(f.f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(again) //nolint:errcheck // nothing hangs on it
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w, err = d.Reopen(name); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+}
+
 // TestTorn: nothing is cut before the resumed line, and then exactly the torn piece.
 func TestTorn(t *testing.T) {
 	t.Parallel()

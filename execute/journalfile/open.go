@@ -52,4 +52,4 @@ func read(f *os.File) (*File, error) {
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.f.Close() }
+func (f *File) Close() error { return unlockAndClose(f.f) }

@@ -69,6 +69,15 @@ func (disk) remove(path string) error { return os.Remove(path) }
 
 func (f *diskFile) lock() error { return flock(f.File, syscall.LOCK_EX) }
 
+// Close gives the lock back first. A program that is being started just then has a copy of
+// the descriptor until it runs, and the lock would stay with that.
+func (f *diskFile) Close() error { return unlockAndClose(f.File) }
+
+func unlockAndClose(f *os.File) error {
+	_ = flock(f, syscall.LOCK_UN) // closing does the same, unless somebody has a copy
+	return f.Close()
+}
+
 // flock does not wait: who has the lock may keep it for hours.
 func flock(f *os.File, how int) error {
 	for {

@@ -101,10 +101,8 @@ type gain struct{ Inodes, Space int64 }
 
 // root is one root with its times.
 type root struct {
-	path        planfile.Path
-	start, end  int64
-	planned     count
-	moved, kept count
+	path       planfile.Path
+	start, end int64
 }
 
 // sums are what a report counts.
