@@ -215,9 +215,6 @@ func TestLockOfACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Base(w.Path())
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
 	w, err = d.Reopen(name)
 	if err != nil {
 		t.Fatal(err)
