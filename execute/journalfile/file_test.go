@@ -223,7 +223,7 @@ func TestLockOfACopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(copied) //nolint:errcheck // nothing hangs on it
+	defer syscall.Close(copied)
 	_ = w.Close()               // it was not resumed, which is an error
 	f, err := Open(w.Path())
 	if err != nil || f.Busy {
@@ -233,7 +233,7 @@ func TestLockOfACopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(again) //nolint:errcheck // nothing hangs on it
+	defer syscall.Close(again)
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
