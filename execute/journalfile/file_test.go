@@ -224,7 +224,7 @@ func TestLockOfACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Close(copied)
-	_ = w.Close()               // it was not resumed, which is an error
+	_ = w.Close() // it was not resumed, which is an error
 	f, err := Open(w.Path())
 	if err != nil || f.Busy {
 		t.Fatalf("busy: %v", err)
