@@ -71,7 +71,7 @@ func (s *Session) judge(i int32, item *planfile.Item) {
 func (s *Session) tasks() iter.Seq2[task, error] {
 	return func(yield func(task, error) bool) {
 		for i := range s.items {
-			if s.stays(int32(i)) {
+			if !s.mayMove(int32(i)) {
 				continue
 			}
 			t, err := s.task(int32(i))
@@ -105,7 +105,7 @@ func (s *Session) task(i int32) (task, error) {
 func (s *Session) look(ctx context.Context, t task) error {
 	l := &itemLook{s: s, t: &t, ref: execute.ByID(t.item.InodeID)}
 	for _, ask := range []func(context.Context) (bool, error){
-		l.markers, l.identity, l.flags, l.directories, l.totals, l.tree,
+		l.markers, l.identity, l.flags, l.directories, l.totals, l.tree, l.early,
 	} {
 		if ok, err := ask(ctx); err != nil {
 			return fmt.Errorf("%q: %w", t.item.Path, err)
@@ -113,10 +113,24 @@ func (s *Session) look(ctx context.Context, t task) error {
 			return nil
 		}
 	}
+	at := min(l.markedMs, s.nowMs())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.items[t.i].checked = s.nowMs()
+	s.items[t.i].checked = at
 	return nil
+}
+
+// early asks the first questions again if the answers got old while the rest was asked.
+func (l *itemLook) early(ctx context.Context) (bool, error) {
+	if l.s.isFresh(l.markedMs) {
+		return true, nil
+	}
+	for _, ask := range []func(context.Context) (bool, error){l.markers, l.identity, l.flags} {
+		if ok, err := ask(ctx); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // itemLook is one look at an item. Its questions give false when the item stays.
@@ -125,6 +139,9 @@ type itemLook struct {
 	t      *task
 	ref    execute.Ref
 	status *execute.Status
+	// markedMs is when the oldest answer about markers was given: all others are younger,
+	// but of those in the middle of a long look.
+	markedMs int64
 }
 
 func (l *itemLook) keep(rule Rule, facts ...planfile.Fact) (bool, error) {
@@ -146,9 +163,11 @@ func (l *itemLook) failed(rule Rule, where string, err error) (bool, error) {
 func (l *itemLook) markers(ctx context.Context) (bool, error) {
 	item := &l.t.item
 	m, err := l.s.markedAt(ctx, l.ref, string(item.Path), item.IsDirectory())
+	l.markedMs = m.atMs
 	where := string(item.Path)
 	if err == nil && !m.found && m.hidden == nil {
 		where, m, err = l.s.markedAbove(ctx, where, string(item.Root), item.ParentID)
+		l.markedMs = min(l.markedMs, m.atMs)
 	}
 	switch {
 	case err != nil:

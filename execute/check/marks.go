@@ -64,13 +64,14 @@ func (s *Session) markedAt(ctx context.Context, ref execute.Ref, p string, isDir
 }
 
 // markedAbove looks for a marker at the directories from the parent of an item up to its
-// root. What was found counts for a minute.
+// root. What was found counts for half a minute; the mark has the time of the oldest answer.
 func (s *Session) markedAbove(ctx context.Context, item, root string, parent uint64) (string, mark, error) {
+	oldest := s.nowMs()
 	for p := item[:strings.LastIndexByte(item, '/')]; len(p) >= len(root); p = p[:strings.LastIndexByte(p, '/')] {
 		s.mu.Lock()
 		m, ok := s.marked[p]
 		s.mu.Unlock()
-		if !ok || s.nowMs()-m.atMs >= freshFor.Milliseconds() {
+		if !ok || !s.isFresh(m.atMs) {
 			if parent == 0 {
 				parent = s.odd[p]
 			}
@@ -83,6 +84,7 @@ func (s *Session) markedAbove(ctx context.Context, item, root string, parent uin
 			s.marked[p] = m
 			s.mu.Unlock()
 		}
+		oldest = min(oldest, m.atMs)
 		if m.found || m.hidden != nil {
 			return p, m, nil
 		}
@@ -90,5 +92,5 @@ func (s *Session) markedAbove(ctx context.Context, item, root string, parent uin
 			break
 		}
 	}
-	return "", mark{}, nil
+	return "", mark{atMs: oldest}, nil
 }

@@ -261,7 +261,8 @@ func TestAgain(t *testing.T) {
 		want   check.Rule
 	}{
 		{"nothing", time.Hour, func(*world) {}, order0, ""},
-		{"fresh", 30 * time.Second, func(w *world) { w.fs.Put(order0+"/x", "flink", nil) }, order0, ""}, // the last reads see it
+		{"half a minute", 30 * time.Second, func(w *world) { w.fs.Put(order0+"/x", "flink", nil) }, order0, check.Changed},
+		{"fresh", 29 * time.Second, func(w *world) { w.fs.Put(order0+"/x", "flink", nil) }, order0, ""}, // the last reads see it
 		{"changed", 2 * time.Minute, func(w *world) { w.fs.Put(order0+"/x", "flink", nil) }, order0, check.Changed},
 		{"new run", 2 * time.Minute, func(w *world) { w.flinkRun(jobs+"/orders/"+run(99), 1) }, order0, check.NewRun},
 		{"new savepoint", 2 * time.Minute, func(w *world) {

@@ -68,7 +68,7 @@ func (s *Session) place(p *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.placed[p.id] {
-		s.placed[p.id] = true
+		s.placed[p.id], s.newPlace = true, true
 		s.places = append(s.places, p)
 		s.dirs[p.path] = true
 	}
@@ -88,35 +88,38 @@ func (s *Session) listRoots(ctx context.Context, age int64) error {
 	return nil
 }
 
-// listAround lists what one item stands in, if that was not done in the last minute:
-// its job, or its root where there are no jobs.
-func (s *Session) listAround(ctx context.Context, r *record) error {
+// listAround lists what one item stands in, if that was not done lately: its job, or its
+// root where there are no jobs. It gives when that was done, in ms; 0: it
+// is not there.
+func (s *Session) listAround(ctx context.Context, r *record) (int64, error) {
 	root := &s.header.Roots[r.root]
-	if s.nowMs()-s.roots[r.root].listed < freshFor.Milliseconds() {
-		return nil
+	if last := s.roots[r.root].listed; s.isFresh(last) {
+		return last, nil
 	}
 	name, _ := cutSlash(strings.TrimPrefix(r.path, string(root.Path)+"/"))
 	if !s.groups(root.Layout, name) {
-		return s.listRoot(ctx, r.root)
+		err := s.listRoot(ctx, r.root)
+		return s.roots[r.root].listed, err
 	}
 	dir := join(string(root.Path), name)
-	if old, ok := s.listed[dir]; ok && s.nowMs()-old < freshFor.Milliseconds() {
-		return nil
+	if last := s.listed[dir]; s.isFresh(last) {
+		return last, nil
 	}
+	begin := s.nowMs()
 	st, err := s.sameRoot(ctx, r.root)
 	if err != nil || st == nil {
-		return err
+		return 0, err
 	}
-	id := s.odd[dir]
-	if st, err = s.stat(ctx, at(dir, id)); errors.Is(err, errHidden) {
+	st, err = s.stat(ctx, at(dir, s.odd[dir]))
+	if errors.Is(err, errHidden) {
 		s.keepBelow(dir, NotVisible, "", text("path", dir), text("error", err.Error()))
-		return nil
+		return 0, nil
 	}
-	if err != nil || st == nil { // the item itself tells that it is gone
-		return err
+	if err != nil || st == nil { // gone since the item was looked at
+		return 0, err
 	}
-	s.listed[dir] = s.nowMs()
-	return s.listJob(ctx, &place{id: st.ID, path: dir, owner: st.Owner, root: r.root, job: name, known: s.isKnown(st.ID)})
+	s.listed[dir] = begin
+	return begin, s.listJob(ctx, &place{id: st.ID, path: dir, owner: st.Owner, root: r.root, job: name, known: s.isKnown(st.ID)})
 }
 
 // sameRoot gives a root, or keeps all in it if it is not that of the plan.
@@ -144,11 +147,12 @@ func (s *Session) sameRoot(ctx context.Context, i int32) (*execute.Status, error
 
 func (s *Session) listRoot(ctx context.Context, i int32) error {
 	r := &s.header.Roots[i]
+	begin := s.nowMs()
 	st, err := s.sameRoot(ctx, i)
 	if err != nil || st == nil {
 		return err
 	}
-	s.roots[i].listed = s.nowMs()
+	s.roots[i].listed = begin
 	var groups []place
 	err = s.list(ctx, execute.ByID(st.ID), func(e *execute.Status) error {
 		if s.isRoot(join(string(r.Path), string(e.Name)), i) {

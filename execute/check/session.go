@@ -47,10 +47,13 @@ type Verdict struct {
 	Rule  Rule            // why it stays; empty if it may move
 	Facts []planfile.Fact // what was found
 	Guard planfile.Path   // of ReferredTo and the rules about guards: the one that decides
+	// AtMs is of the verdicts of [Session.Again] that let move: when the oldest answer was
+	// given on which it rests, but for those about guards; ms since 1970.
+	AtMs int64
 }
 
 const (
-	freshFor    = time.Minute      // how long a verdict is good enough for a move
+	freshFor    = 30 * time.Second // how long an answer is good enough for Again: half of what may lie before a move
 	guardsFor   = 15 * time.Minute // how long what a guard says is good enough
 	usualBudget = 10_000_000
 	usualAtOnce = 4
@@ -89,12 +92,19 @@ type Session struct {
 	order []int32
 	live  *liveIndex // nil: not read yet
 
+	began    bool // Check was called
+	outcome  error
+	settled  int64 // ms: no guard that counts was seen before
+	unheldAt int64 // ms: when no hold path existed
+
 	mu     sync.Mutex // of what goroutines change
 	budget int64
 	fresh  []int32 // items that stay since the last round
-	marked map[string]mark
-	listed map[string]int64 // when a job was listed for one item, ms
-	err    error
+	// newPlace: a place was found since the last round
+	newPlace bool
+	marked   map[string]mark
+	listed   map[string]int64 // when a job was listed for one item, ms
+	err      error
 
 	roots  []rootState
 	known  map[uint64]bool    // inode ids that the plan knows

@@ -137,6 +137,7 @@ func (s *Session) checkpoint(ctx context.Context, p *place, f *findings, e *exec
 	s.mu.Unlock()
 	if _, ok := s.byID[e.ID]; parts > 0 && !ok { // somebody goes on with a run that was to move in parts
 		s.keepBelow(p.path, Changed, "", text("path", where), text("in_plan", "nothing"))
+		s.keepBelow(p.path, MayBeRestored, p.path, text("new_run", where)) // what was moved of it
 	}
 	st, err := s.atPath(ctx, join(where, metadataName), e.ID)
 	if err != nil || st == nil {
