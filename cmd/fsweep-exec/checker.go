@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"time"
 
 	"fsweep/execute/act"
 	"fsweep/execute/check"
@@ -12,11 +13,9 @@ import (
 )
 
 // checker hands the verdicts of a check to whoever acts, and shows what forbids all.
-// Items that the plan itself holds back are shown, and never handed on.
 type checker struct {
 	s      *check.Session
 	report *execution.Report
-	done   bool // Check was called
 }
 
 // Preflight implements act.Checker.
@@ -50,13 +49,10 @@ func codes(problems []check.Problem) string {
 }
 
 // Check implements act.Checker.
-func (c *checker) Check(ctx context.Context) error {
-	if c.done {
-		return nil // a session is checked once; each item is checked again before its move
-	}
-	c.done = true
-	return c.s.Check(ctx)
-}
+func (c *checker) Check(ctx context.Context) error { return c.s.Check(ctx) }
+
+// Held implements act.Checker.
+func (c *checker) Held(ctx context.Context) (planfile.Path, error) { return c.s.Held(ctx) }
 
 // heldBack tells whether the plan itself says that an item stays.
 func heldBack(v *check.Verdict) bool {
@@ -64,7 +60,7 @@ func heldBack(v *check.Verdict) bool {
 }
 
 func verdict(v *check.Verdict) act.Verdict {
-	out := act.Verdict{Move: v.Move, Rule: string(v.Rule), Facts: v.Facts}
+	out := act.Verdict{Move: v.Move, Rule: string(v.Rule), Facts: v.Facts, Listed: heldBack(v), At: time.UnixMilli(v.AtMs)}
 	if v.Guard != "" {
 		out.Facts = append(slices.Clip(out.Facts), planfile.Fact{Name: guardFact, Text: escaped(v.Guard)})
 	}
@@ -84,9 +80,6 @@ const guardFact = "guard"
 func (c *checker) Items() iter.Seq2[*planfile.Item, act.Verdict] {
 	return func(yield func(*planfile.Item, act.Verdict) bool) {
 		for i, v := range c.s.Items() {
-			if heldBack(&v) {
-				continue
-			}
 			if !yield(i, verdict(&v)) {
 				return
 			}

@@ -73,13 +73,21 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 		env: env, command: "resume", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: filepath.Dir(name),
 		check: o.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
 	}
-	if p := w.Journal().Header().Plan; p == nil || p.Digest != plan.digest {
+	h := w.Journal().Header()
+	if err := act.Resumable(&h); err != nil {
+		return &cli.RefusedError{Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	if p := h.Plan; p == nil || p.Digest != plan.digest {
 		return &cli.RefusedError{Err: fmt.Errorf("%s is not of the plan %s", name, o.plan)}
 	}
 	e.check.Approved = &plan.digest
 	e.check.Moved = func(id uint64) bool { return w.State().Outcome(id) == journal.OutcomeDone }
 	return e.do(ctx, func(ctx context.Context, p *act.Params, _ *checker) (*act.Result, error) {
-		return act.Resume(ctx, p, w)
+		res, err := act.Resume(ctx, p, w)
+		if err == nil {
+			e.otherRoots()
+		}
+		return res, err
 	})
 }
 

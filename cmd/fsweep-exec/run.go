@@ -171,13 +171,30 @@ func (o *runOptions) run(ctx context.Context, env *cli.Env, name string) error {
 		if !e.execute {
 			return e.dry(ctx, p, c)
 		}
-		return act.Run(ctx, p)
+		res, err := act.Run(ctx, p)
+		if err == nil {
+			e.otherRoots()
+		}
+		return res, err
 	})
 }
 
-// dry is everything but the act: conditions, lock, items and guards.
+// outside notes that an execute would be refused because of the time of day.
+func (e *task) outside(now time.Time) error {
+	h := e.plan.Header()
+	in, err := act.InWindow(&h.Pace, now)
+	if err == nil && !in {
+		e.report.Note("it is " + now.Format("15:04") + " on this machine, outside of the window " + h.Pace.Window + " of the plan, so an execute would be refused now")
+	}
+	return err
+}
+
+// dry is everything but the act: time, conditions, lock, items and guards.
 func (e *task) dry(ctx context.Context, p *act.Params, c *checker) (*act.Result, error) {
 	refused := func(err error) (*act.Result, error) { return &act.Result{ExitCode: act.ExitRefused}, err }
+	if err := e.outside(p.Clock.Now()); err != nil {
+		return nil, err
+	}
 	if err := e.lockable(ctx, p); err != nil {
 		if _, ok := errors.AsType[*act.Refusal](err); ok {
 			return refused(err)
@@ -226,11 +243,10 @@ func (e *task) lockable(ctx context.Context, p *act.Params) error {
 func (e *task) list(c *checker) (int, error) {
 	var root planfile.Path
 	code := act.ExitDone
-	seen := map[planfile.Path]bool{}
 	for i, v := range c.s.Items() {
 		if i.Root != root {
 			root = i.Root
-			seen[root] = true
+			e.seen(root)
 			e.report.RootBegins(root, nowMs())
 		}
 		if v.Move {
@@ -243,16 +259,7 @@ func (e *task) list(c *checker) (int, error) {
 		}
 	}
 	e.report.RootEnds(nowMs())
-	h := e.plan.Header()
-	for i := range h.Roots {
-		if r := &h.Roots[i]; !seen[r.Path] {
-			e.report.RootBegins(r.Path, nowMs())
-			for _, s := range r.Stopped {
-				e.report.Note("the plan has nothing of it: " + s.Reason + " " + escaped(s.Path))
-			}
-			e.report.RootEnds(nowMs())
-		}
-	}
+	e.otherRoots()
 	return code, c.s.Err()
 }
 

@@ -37,7 +37,8 @@ type task struct {
 	inputs     []string // files that the output must not replace
 
 	report  *execution.Report
-	journal string // path, once there is one
+	roots   map[planfile.Path]bool // that were shown
+	journal string                 // path, once there is one
 	session *check.Session
 }
 
@@ -236,6 +237,7 @@ func (e *task) watch(v act.Event) {
 	}
 	switch v.Kind {
 	case act.RootBegins:
+		e.seen(v.Path)
 		e.report.RootBegins(v.Path, item.AtMs)
 		return
 	case act.RootEnds:
@@ -252,7 +254,7 @@ func (e *task) watch(v act.Event) {
 		return
 	case act.ItemDone:
 		item.Outcome = execution.Moved
-	case act.ItemSkipped:
+	case act.ItemSkipped, act.ItemListed:
 		item.Outcome = execution.Kept
 	case act.ItemFailed:
 		item.Outcome = execution.Failed
@@ -262,6 +264,29 @@ func (e *task) watch(v act.Event) {
 		item.Outcome = execution.Unknown
 	}
 	e.report.Item(item)
+}
+
+func (e *task) seen(root planfile.Path) {
+	if e.roots == nil {
+		e.roots = map[planfile.Path]bool{}
+	}
+	e.roots[root] = true
+}
+
+// otherRoots shows the roots of the plan that have no items, and why.
+func (e *task) otherRoots() {
+	h := e.plan.Header()
+	for i := range h.Roots {
+		r := &h.Roots[i]
+		if e.roots[r.Path] {
+			continue
+		}
+		e.report.RootBegins(r.Path, nowMs())
+		for _, s := range r.Stopped {
+			e.report.Note("the plan has nothing of it: " + s.Reason + " " + escaped(s.Path))
+		}
+		e.report.RootEnds(nowMs())
+	}
 }
 
 // wallClock is the clock of this machine.

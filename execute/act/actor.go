@@ -23,6 +23,7 @@ const (
 type actor struct {
 	p       *Params
 	j       Journal
+	command journal.Command
 	client  journal.ClientID
 	node    execute.NameNode
 	timeout time.Duration
@@ -76,6 +77,7 @@ func (a *actor) create(ctx context.Context, h *journal.Header) error {
 		}
 	}
 	var err error
+	a.command = h.Command
 	a.j, err = a.p.Create(h)
 	return err
 }
@@ -204,7 +206,7 @@ func (a *actor) failed(i *journal.Intent, err error) error {
 // unknown notes that the answer to an intent is not known, and gives the error that
 // stops everything.
 func (a *actor) unknown(i *journal.Intent, err error) error {
-	stop := anomaly(err, "what became of intent %d of the journal is not known; resume settles it", i.Seq)
+	stop := anomaly(err, "what became of intent %d of the journal is not known: %s", i.Seq, instead[a.command])
 	a.watch(Event{Kind: ItemUnknown, Path: i.Path, Target: i.Target, Message: err.Error()})
 	return errors.Join(stop, a.j.Append(&journal.Unknown{
 		Stamp: a.stamp(), Intent: i.Seq, Class: class(err), Message: planfile.Name(err.Error()),

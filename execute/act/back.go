@@ -28,7 +28,7 @@ func (a *actor) back(ctx context.Context, m moved, lines bool) (Verdict, error) 
 		Purpose: journal.PurposeUndo, Kind: m.kind, Path: at, InodeID: m.id, ParentID: dir, Target: m.from,
 		Undoes: m.intent, Inodes: m.inodes, Length: m.length, Space: m.space, Context: a.context(m.from),
 	}
-	f, err := a.carry(ctx, i, 0)
+	f, err := a.carry(ctx, i, 0, before{})
 	if err != nil || f.moved {
 		return v, err
 	}

@@ -50,6 +50,10 @@ var (
 	ErrInterrupted = errors.New("interrupted")
 	// ErrWindow: the time window of the plan is over.
 	ErrWindow = errors.New("outside the time window")
+	// ErrHeld: somebody made a hold path.
+	ErrHeld = errors.New("a hold path exists")
+	// ErrExpired: the plan expired meanwhile.
+	ErrExpired = errors.New("the plan has expired")
 	// ErrSlow: the NameNode is too slow to go on.
 	ErrSlow = errors.New("the NameNode answers too slowly")
 	// ErrMismatch: too many items are not as the plan says.
@@ -66,6 +70,16 @@ func anomaly(err error, format string, args ...any) error {
 	return &Anomaly{fmt.Sprintf(format, args...), err}
 }
 
+// between tells errors that stop a run between two items, with nothing unaccounted for.
+func between(err error) bool {
+	for _, stop := range []error{ErrInterrupted, ErrWindow, ErrHeld, ErrExpired, ErrSlow, ErrMismatch} {
+		if errors.Is(err, stop) {
+			return true
+		}
+	}
+	return false
+}
+
 // exitCode gives the code of a command that ended with err, 0 for the one that totals
 // decide.
 func exitCode(err error) int {
@@ -80,7 +94,7 @@ func exitCode(err error) int {
 		return ExitRefused
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
-	case errors.Is(err, ErrWindow):
+	case errors.Is(err, ErrWindow), errors.Is(err, ErrHeld), errors.Is(err, ErrExpired):
 		return ExitIncomplete
 	case errors.Is(err, ErrSlow), errors.Is(err, ErrMismatch):
 		return ExitBreaker
@@ -110,6 +124,7 @@ func class(err error) string {
 		word string
 	}{
 		{errLost, "none"},
+		{errStale, "not-sent"},
 		{execute.ErrUnknown, "unknown"},
 		{execute.ErrChanged, "changed"},
 		{execute.ErrNotFound, "not-found"},

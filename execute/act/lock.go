@@ -129,7 +129,7 @@ func (a *actor) take(ctx context.Context, again bool) error {
 		Purpose: journal.PurposeLock, Path: planfile.Path(made), InodeID: s.ID, ParentID: dir.ID,
 		Target: planfile.Path(a.lockPath()), Context: a.context("lock"),
 	}
-	f, err := a.carry(ctx, i, 0)
+	f, err := a.carry(ctx, i, 0, before{})
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (a *actor) putAway(ctx context.Context, id, parent uint64, in, name string)
 		Purpose: journal.PurposeUnlock, Path: planfile.Path(a.lockPath()), InodeID: id, ParentID: parent,
 		Target: planfile.Path(path.Join(to, name)), Context: a.context("unlock"),
 	}
-	f, err := a.carry(ctx, i, 0)
+	f, err := a.carry(ctx, i, 0, before{})
 	if err != nil || f.moved {
 		return err
 	}

@@ -37,7 +37,6 @@ var errDrift = errors.New("not as it was checked")
 // item does all that belongs to one item. With an error the run must stop.
 func (r *run) item(ctx context.Context, i *planfile.Item) error {
 	for range tries {
-		begin := r.p.Clock.Now()
 		v, err := r.p.Check.Again(ctx, i)
 		if err != nil {
 			return anomaly(err, "%q could not be checked again", i.Path)
@@ -52,15 +51,7 @@ func (r *run) item(ctx context.Context, i *planfile.Item) error {
 		if stop, err := r.noTarget(i, err); stop || err != nil {
 			return err
 		}
-		if err := r.lastReads(ctx, i); errors.Is(err, errDrift) {
-			return r.skip(i, 0, Verdict{Rule: "changed-at-last", Drift: true})
-		} else if err != nil {
-			return anomaly(err, "%q could not be looked at", i.Path)
-		}
-		if d := r.p.Clock.Now().Sub(begin); d > maxStale || d < 0 {
-			continue
-		}
-		again, err := r.move(ctx, i, t)
+		again, err := r.move(ctx, i, t, v.At)
 		if err != nil || !again {
 			return err
 		}
@@ -113,14 +104,39 @@ func (r *run) lastReads(ctx context.Context, i *planfile.Item) error {
 	return nil
 }
 
-// move moves an item to its place. It says whether to try another one.
-func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, error) {
+// errStale says that the checks of an item are too old for its rename, which was not sent.
+var errStale = errors.New("the checks are too old")
+
+// stale tells whether checks of a time are too old for a rename, or from the future: then
+// the clock was set back.
+func (r *run) stale(at time.Time) bool {
+	d := r.p.Clock.Now().Sub(at)
+	return d > maxStale || d < 0
+}
+
+// move moves an item to its place, if its checks, of the time at, are young enough. It says
+// whether to try again.
+func (r *run) move(ctx context.Context, i *planfile.Item, t *target, at time.Time) (bool, error) {
 	in := &journal.Intent{
 		Purpose: journal.PurposeMove, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, ParentID: i.ParentID,
 		Target: t.path, TrashRoot: t.trashRoot, Inodes: i.Entries, Length: i.Totals.Length, Space: i.Totals.Space,
 		Context: r.context(i.Path),
 	}
-	f, err := r.carry(ctx, in, t.into)
+	f, err := r.carry(ctx, in, t.into, before{
+		look: func(ctx context.Context) error {
+			if r.stale(at) {
+				return errStale
+			}
+			return r.lastReads(ctx, i)
+		},
+		send: func() bool { return !r.stale(at) },
+	})
+	switch {
+	case errors.Is(err, errStale):
+		return true, nil
+	case errors.Is(err, errDrift):
+		return false, r.skip(i, 0, Verdict{Rule: "changed-at-last", Drift: true})
+	}
 	r.attempted = true
 	if f.moved && err == nil {
 		r.remember(movedBy(in, f.chain))
@@ -135,6 +151,8 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target) (bool, erro
 		return true, nil
 	}
 	switch {
+	case errors.Is(f.err, errStale):
+		return true, r.settle(in, &journal.Settled{How: journal.NotHappened, Evidence: evidence(0, nil, f.err)})
 	case errors.Is(f.err, execute.ErrExists), errors.Is(f.err, execute.ErrNoParent):
 		// The name was taken meanwhile, or the emptier renamed Current.
 		return true, r.settle(in, &journal.Settled{How: journal.NotHappened, Evidence: evidence(0, nil, f.err)})

@@ -123,6 +123,9 @@ func (p *pace) drifted(planned int64) error {
 	return nil
 }
 
+// InWindow tells whether a time is in the window in which a plan may move something.
+func InWindow(p *planfile.Pace, now time.Time) (bool, error) { return inWindow(p.Window, now) }
+
 // inWindow tells whether a time is in a window of the day, "01:00-05:00", which may go
 // over midnight. The end does not belong to it.
 func inWindow(window string, now time.Time) (bool, error) {

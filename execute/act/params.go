@@ -37,6 +37,9 @@ type Verdict struct {
 	// observed. It is no part of the run, and no line says anything of it.
 	Listed bool
 	Facts  []planfile.Fact
+	// At is of the verdicts of Again that let move: when the oldest answer was given on which it
+	// rests. Guards have an age of their own.
+	At time.Time
 }
 
 // Checker looks at the cluster, and changes nothing. Its errors say that it could not look.
@@ -51,6 +54,8 @@ type Checker interface {
 	Items() iter.Seq2[*planfile.Item, Verdict]
 	// Failed gives the error that ended Items early, if any did.
 	Failed() error
+	// Held gives a hold path that exists now; "" if none does.
+	Held(ctx context.Context) (planfile.Path, error)
 	// Again looks at all that concerns one item, directly before its move.
 	Again(ctx context.Context, item *planfile.Item) (Verdict, error)
 	// Moved is told what was moved, by earlier processes too.
@@ -122,6 +127,7 @@ const (
 	ItemFailed   EventKind = "failed"
 	ItemUndone   EventKind = "undone"
 	ItemUnknown  EventKind = "unknown"
+	ItemListed   EventKind = "listed" // the plan does not want it moved
 	SettledNow   EventKind = "settled"
 	PausesDouble EventKind = "pauses-doubled"
 )

@@ -71,7 +71,7 @@ func (a *actor) thereAndBack(ctx context.Context, at planfile.Path) error {
 		Purpose: journal.PurposeMove, Path: at, InodeID: s.ID, ParentID: above.ID, Target: t.path, TrashRoot: t.trashRoot,
 		Inodes: 1, Context: a.context(at),
 	}
-	f, err := a.carry(ctx, i, t.into)
+	f, err := a.carry(ctx, i, t.into, before{})
 	if err != nil {
 		return err
 	}

@@ -112,11 +112,17 @@ type fate struct {
 	lost  bool     // an answer was lost on the way
 }
 
+// before is what is looked at before a rename; either can be nil.
+type before struct {
+	look func(context.Context) error // the last reads; an error of it is that of carry, and nothing was announced
+	send func() bool                 // when it is announced: whether it may still be sent
+}
+
 // carry announces a rename, asks for it, and finds out what became of it; it notes all of
-// it down. With an error the run must stop: the journal cannot be written, or the end is not known, or
+// it down. With an error but that of b.look the run must stop: the journal cannot be written, or the end is not known, or
 // something happened that was not asked for. A refusal leaves the intent open, for the caller to close: only
 // he knows what it means.
-func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64) (fate, error) {
+func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64, b before) (fate, error) {
 	var call execute.Call
 	err := a.insist(ctx, func(ctx context.Context) (err error) {
 		call, err = a.p.Move.NewCall(ctx)
@@ -128,10 +134,20 @@ func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64) (fate
 	if err := a.proper(call); err != nil {
 		return fate{}, err
 	}
+	if b.look != nil {
+		if err := b.look(ctx); errors.Is(err, errStale) || errors.Is(err, errDrift) {
+			return fate{}, err
+		} else if err != nil {
+			return fate{}, anomaly(err, "%q could not be looked at", i.Path)
+		}
+	}
 	i.Call = &journal.Call{ClientID: call.ClientID, CallID: int64(call.CallID), NameNode: nameNode(call.NameNode)}
 	i.Stamp = a.stamp()
 	if err := a.j.Append(i); err != nil {
 		return fate{}, err
+	}
+	if b.send != nil && !b.send() { // the disk took too long
+		return fate{err: errStale}, nil
 	}
 	move := moveOf(i)
 	err = a.timed(ctx, func(ctx context.Context) error { return a.p.Move.Rename(ctx, move, call) })
@@ -248,7 +264,7 @@ func (a *actor) backAgain(ctx context.Context, i *journal.Intent, id, parent uin
 		Purpose: journal.PurposeUndo, Kind: i.Kind, Path: i.Target, InodeID: id, ParentID: parent, Target: i.Path,
 		Undoes: i.Seq, Inodes: i.Inodes, Length: i.Length, Space: i.Space, Context: i.Context,
 	}
-	f, err := a.carry(ctx, b, 0)
+	f, err := a.carry(ctx, b, 0, before{})
 	if err != nil || f.moved {
 		return err
 	}

@@ -56,7 +56,7 @@ func read(j *journal.Reader) (*history, error) {
 func Resume(ctx context.Context, p *Params, j Journal) (*Result, error) {
 	r := newRun(p)
 	r.j = j
-	h, err := r.reopen(ctx, journal.CommandRun)
+	h, err := r.reopen(ctx)
 	if err != nil {
 		return &Result{ExitCode: exitCode(err)}, err
 	}
@@ -81,17 +81,36 @@ func Resume(ctx context.Context, p *Params, j Journal) (*Result, error) {
 	return r.end(act, err)
 }
 
-// reopen demands that a journal is of this plan and command, and says in it that this
+// Resumable gives a [*Refusal] if a journal is not of a run, which says what to do in place of
+// resuming it.
+func Resumable(h *journal.Header) error {
+	if h.Command == journal.CommandRun {
+		return nil
+	}
+	return refuse("other-command", "the journal is of %q; only a run can be resumed: %s", h.Command, instead[h.Command])
+}
+
+// instead is what to do where a process of a command ended before its end.
+var instead = map[journal.Command]string{
+	journal.CommandRun:      "resume its journal, which settles it",
+	journal.CommandUndo:     "once its process is gone, unlock, and undo again; what is back already is found to be so",
+	journal.CommandRehearse: "look where the directory " + rehearsal + " is, and rehearse again",
+	journal.CommandUnlock:   "look who holds the lock, and unlock again",
+}
+
+// reopen demands that a journal is of this plan and of a run, and says in it that this
 // process goes on.
-func (a *actor) reopen(ctx context.Context, command journal.Command) (*history, error) {
+func (a *actor) reopen(ctx context.Context) (*history, error) {
 	read1 := a.j.Journal()
 	if read1 == nil {
 		return nil, errors.New("a new journal cannot be resumed")
 	}
 	head := read1.Header()
+	if err := Resumable(&head); err != nil {
+		return nil, err
+	}
+	a.command = head.Command
 	switch {
-	case head.Command != command:
-		return nil, refuse("other-command", "the journal is of %q; only a run can be resumed", head.Command)
 	case head.Plan == nil || head.Plan.Digest != a.p.Plan.Digest:
 		return nil, refuse("other-plan", "the journal is of another plan")
 	case head.Nameservice != a.p.Plan.Header.Nameservice:
@@ -141,9 +160,8 @@ func (r *run) wanted(ctx context.Context, i *journal.Intent, h *history, checked
 	if i.Purpose == journal.PurposeLock {
 		return true, nil
 	}
-	s, err := r.stat(ctx, execute.At(r.lockPath()))
-	if err != nil || s == nil || h.lock == nil || s.ID != h.lock.InodeID {
-		return false, err // somebody took the lock away
+	if held, err := r.stillLocked(ctx, h); err != nil || !held {
+		return false, err
 	}
 	if err := r.p.Check.Check(ctx); err != nil {
 		return false, nil //nolint:nilerr // it is not asked for again then, and the error comes again
@@ -155,10 +173,24 @@ func (r *run) wanted(ctx context.Context, i *journal.Intent, h *history, checked
 		if !v.Move || item.Path != i.Path || item.ParentID != i.ParentID {
 			return false, nil
 		}
+		if r.mayGoOn(ctx) != nil {
+			return false, nil
+		}
 		v, err := r.p.Check.Again(ctx, item)
-		return err == nil && v.Move, nil //nolint:nilerr // what cannot be looked at is not moved
+		if err != nil || !v.Move {
+			return false, nil //nolint:nilerr // what cannot be looked at is not moved
+		}
+		held, err := r.stillLocked(ctx, h)
+		return held && !r.stale(v.At), err
 	}
 	return false, nil
+}
+
+// stillLocked tells whether the lock is still the one of the process that this one goes on
+// for: somebody can have taken it away.
+func (r *run) stillLocked(ctx context.Context, h *history) (bool, error) {
+	s, err := r.stat(ctx, execute.At(r.lockPath()))
+	return err == nil && s != nil && h.lock != nil && s.ID == h.lock.InodeID, err
 }
 
 // straysBack moves back what earlier processes moved by mistake, and then ends the run.

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type run struct {
 	inodes    int64              // moved by this process
 	spent     int64              // by earlier ones, in the present trash interval
 	attempted bool               // a rename of an item was announced
+	lastRoot  planfile.Path      // of the item before
 }
 
 func newRun(p *Params) *run {
@@ -27,8 +29,9 @@ func newRun(p *Params) *run {
 
 // Run carries out a plan. The end of the context lets the item at work come to its end.
 //
-// Errors: a [*Refusal] if nothing was begun; ErrInterrupted, ErrWindow, ErrSlow and
-// ErrMismatch if it stopped between two items, [Resume] goes on; else an [*Anomaly] or what the
+// Errors: a [*Refusal] if nothing was begun; ErrInterrupted, ErrWindow, ErrHeld, ErrExpired,
+// ErrSlow and ErrMismatch if it stopped between two items, [Resume] goes on if the plan still may be carried
+// out; else an [*Anomaly] or what the
 // journal said. The Result has the exit code in any case; without an error it is 0 if all items
 // were moved, 4 if some were kept, 5 if some failed or had to be moved back.
 func Run(ctx context.Context, p *Params) (*Result, error) {
@@ -96,13 +99,17 @@ func (r *run) all(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := r.items(ctx); err != nil {
+	err := r.items(ctx)
+	if err == nil {
+		err = r.p.Check.Failed()
+	} else if !between(err) {
 		return err
 	}
-	if err := r.p.Check.Failed(); err != nil {
+	if err != nil && len(r.moved) == 0 {
 		return err
 	}
-	return r.guards(context.WithoutCancel(ctx), true)
+	// However it ended, this was the last move: nobody may come back to look once more.
+	return errors.Join(err, r.guards(context.WithoutCancel(ctx), true))
 }
 
 func (r *run) items(ctx context.Context) error {
@@ -113,10 +120,18 @@ func (r *run) items(ctx context.Context) error {
 			return err
 		}
 		if i.Root != root {
-			if err := r.nextRoot(ctx, root, i.Root); err != nil {
-				return err
+			if root != "" {
+				r.watch(Event{Kind: RootEnds, Path: root})
 			}
 			root = i.Root
+			r.watch(Event{Kind: RootBegins, Path: root})
+		}
+		if v.Listed {
+			r.watch(Event{Kind: ItemListed, Path: i.Path, Item: i, Rule: v.Rule, Facts: v.Facts})
+			continue
+		}
+		if err := r.pauseBefore(ctx, root); err != nil {
+			return err
 		}
 		if err := r.visit(ctx, act, i, v); err != nil {
 			return err
@@ -128,6 +143,16 @@ func (r *run) items(ctx context.Context) error {
 	return nil
 }
 
+// pauseBefore waits between two roots that have something to be done.
+func (r *run) pauseBefore(ctx context.Context, root planfile.Path) error {
+	last := r.lastRoot
+	r.lastRoot = root
+	if last == "" || last == root {
+		return nil
+	}
+	return r.wait(ctx, r.pace.pause(r.pace.plan.BetweenRootsMs))
+}
+
 func (r *run) visit(ctx, act context.Context, i *planfile.Item, v Verdict) error {
 	switch r.j.State().Outcome(i.InodeID) {
 	case journal.OutcomeDone: // by an earlier process
@@ -137,29 +162,15 @@ func (r *run) visit(ctx, act context.Context, i *planfile.Item, v Verdict) error
 		return nil
 	case journal.OutcomeNone, journal.OutcomeSkipped, journal.OutcomeFailed:
 	}
-	switch {
-	case v.Listed:
-		return nil
-	case !v.Move:
+	if !v.Move {
 		return r.skip(i, 0, v)
 	}
 	return r.one(ctx, act, i)
 }
 
-func (r *run) nextRoot(ctx context.Context, old, next planfile.Path) error {
-	if old != "" {
-		r.watch(Event{Kind: RootEnds, Path: old})
-		if err := r.wait(ctx, r.pace.pause(r.pace.plan.BetweenRootsMs)); err != nil {
-			return err
-		}
-	}
-	r.watch(Event{Kind: RootBegins, Path: next})
-	return nil
-}
-
 // one does all that is to be done for an item that the checks let go.
 func (r *run) one(ctx, act context.Context, i *planfile.Item) error {
-	if err := r.window(); err != nil {
+	if err := r.mayGoOn(act); err != nil {
 		return err
 	}
 	doubled, err := r.pace.judge(r.p.Clock.Now())
@@ -185,6 +196,24 @@ func (r *run) one(ctx, act context.Context, i *planfile.Item) error {
 		return nil
 	}
 	return r.wait(ctx, r.pace.next())
+}
+
+// mayGoOn looks at what can forbid the rest of a run: the time, and a hold.
+func (r *run) mayGoOn(ctx context.Context) error {
+	if err := r.window(); err != nil {
+		return err
+	}
+	if ms := r.p.Plan.Header.ExpiresMs; ms > 0 && r.now() >= ms {
+		return ErrExpired
+	}
+	held, err := r.p.Check.Held(ctx)
+	if err != nil {
+		return anomaly(err, "whether a hold path exists is not known")
+	}
+	if held != "" {
+		return fmt.Errorf("%w: %q", ErrHeld, held)
+	}
+	return nil
 }
 
 // guards reads guards again, and moves back what turns out to be referred to. Then the

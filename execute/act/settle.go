@@ -10,7 +10,7 @@ import (
 
 // settlePending finds out what became of the intent that the journal ends with. A
 // rename that can be wanted still, and that NameNodes still remember, is asked for once
-// more with its own ids; wanted says whether it is. Otherwise it is waited until no NameNode
+// more with its own ids; wanted says whether it is, by what it looked at just now. Otherwise it is waited until no NameNode
 // can be at work on it any more.
 func (a *actor) settlePending(ctx context.Context, wanted func(*journal.Intent) (bool, error)) error {
 	i, _ := a.j.State().Pending()
@@ -37,7 +37,8 @@ func (a *actor) settlePending(ctx context.Context, wanted func(*journal.Intent) 
 		if err != nil {
 			return a.unknown(i, err)
 		}
-		if again {
+		// To say so can have taken a while, and NameNodes forget.
+		if again && a.since(i.AtMs) < replayed {
 			call := execute.Call{ClientID: i.Call.ClientID, CallID: int32(i.Call.CallID), NameNode: execute.NameNode(i.Call.NameNode)} //nolint:gosec // the format allows no more than 2^31-1
 			if answer = a.resend(ctx, moveOf(i), call); errors.Is(answer, execute.ErrUnknown) {
 				return a.unknown(i, answer)

@@ -33,6 +33,11 @@ type world struct {
 	undoDisk *disk
 	random   int
 	timeout  time.Duration
+
+	listed   map[uint64]bool // items that the plan does not want moved
+	age      time.Duration   // of the answers of Again
+	held     planfile.Path
+	checking func() // what happens during Check
 }
 
 // disk holds one journal.
@@ -278,15 +283,20 @@ type checker struct {
 }
 
 func (c *checker) Preflight(context.Context) error { return c.before }
-func (c *checker) Check(context.Context) error     { return c.check }
-func (c *checker) Failed() error                   { return c.failed }
+func (c *checker) Check(context.Context) error {
+	if c.w.checking != nil {
+		c.w.checking()
+	}
+	return c.check
+}
+func (c *checker) Failed() error { return c.failed }
 
 func (c *checker) Items() iter.Seq2[*planfile.Item, Verdict] {
 	return func(yield func(*planfile.Item, Verdict) bool) {
 		for i := range c.w.items {
 			item := c.w.items[i]
 			rule := c.w.keep[item.InodeID]
-			if !yield(&item, Verdict{Move: rule == "", Rule: rule}) {
+			if !yield(&item, Verdict{Move: rule == "", Rule: rule, Listed: c.w.listed[item.InodeID]}) {
 				return
 			}
 		}
@@ -297,11 +307,17 @@ func (c *checker) Again(ctx context.Context, i *planfile.Item) (Verdict, error) 
 	if c.again != nil {
 		c.again(i)
 	}
+	at := c.w.fs.Now()
+	at = at.Add(-c.w.age)
 	s, err := c.c.Stat(ctx, execute.At(string(i.Path)))
 	if errors.Is(err, execute.ErrNotFound) || err == nil && s.ID != i.InodeID {
 		return Verdict{Rule: "changed", Drift: true}, nil
 	}
-	return Verdict{Move: err == nil}, err
+	return Verdict{Move: err == nil, At: at}, err
+}
+
+func (c *checker) Held(context.Context) (planfile.Path, error) {
+	return c.w.held, nil
 }
 
 func (c *checker) Moved(i *planfile.Item) { c.moved = append(c.moved, i.InodeID) }

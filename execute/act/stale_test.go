@@ -1,0 +1,260 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fsweep/execute/fakehdfs"
+	"fsweep/proto/journal"
+)
+
+// renames gives the renames of an item that were sent.
+func (w *world) renames(id uint64) (ops []fakehdfs.Op) {
+	for _, op := range w.fs.Mutating() {
+		if op.Call == "rename2" && op.ID == id {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// TestStale: between the oldest answer of the checks and the rename lie 60 s at most,
+// wherever the time goes.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	slow := func(call string, d time.Duration) func(*world, fakehdfs.Op, int) {
+		return func(w *world, op fakehdfs.Op, nth int) {
+			if op.Port == call && nth == 1 {
+				w.fs.Advance(d)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		age     time.Duration
+		during  func(w *world, op fakehdfs.Op, nth int)
+		moved   bool
+		settled int // intents that were announced and not sent
+	}{
+		{name: "young", age: 59900 * time.Millisecond, moved: true},
+		{name: "old", age: 60*time.Second + time.Millisecond},
+		{name: "from the future", age: -time.Second},
+		{name: "a place in the trash takes long", age: 50 * time.Second, during: slow("Mkdirs", 11*time.Second), moved: true},
+		{name: "a NameNode takes long", age: 50 * time.Second, during: slow("NewCall", 11*time.Second), moved: true},
+		{name: "the disk takes long", age: 50 * time.Second, during: slow("fsync", 11*time.Second), moved: true, settled: 1},
+		{name: "somebody sets the clock back", during: slow("fsync", -time.Second), moved: true, settled: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fakehdfs.Options{})
+			w.items, w.plan.Items, w.age = w.items[:1], 1, c.age
+			checked := map[string]int{} // operations since the item was checked last
+			w.watchSends(t, w.disk, func(op fakehdfs.Op) fakehdfs.Fault {
+				if _, ok := w.fs.Lookup("/locks/LOCK"); !ok || op.Call == "rename2" && op.ID != w.items[0].InodeID {
+					return fakehdfs.Fault{}
+				}
+				call := op.Port
+				if call == "fsync" && !strings.Contains(string(w.disk.data[w.disk.durable:]), `"purpose":"move"`) {
+					return fakehdfs.Fault{}
+				}
+				if checked[call]++; c.during != nil {
+					c.during(w, op, checked[call])
+				}
+				return fakehdfs.Fault{}
+			})
+			res, err := w.run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(w.renames(w.items[0].InodeID)); (n == 1) != c.moved || n > 1 {
+				t.Errorf("%d renames, %+v\n%s", n, res, w.brief())
+			}
+			if n := strings.Count(string(w.disk.data), `"text":"not-sent"`); n != c.settled {
+				t.Errorf("%d were announced and not sent\n%s", n, w.brief())
+			}
+			if !c.moved && (res.Totals.Failed != 1 || res.ExitCode != ExitAnomaly) {
+				t.Errorf("%+v", res)
+			}
+			w.truth(t, w.disk)
+		})
+	}
+}
+
+// TestStops: a hold that somebody makes, and the end of the plan's time, stop a run between
+// two items; the guards are read once more all the same.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		stop func(w *world, interrupt func())
+		want error
+		code int
+	}{
+		{"hold", func(w *world, _ func()) { w.held = "/ops/HOLD" }, ErrHeld, ExitIncomplete},
+		{"expired", func(w *world, _ func()) { w.fs.Advance(time.Hour) }, ErrExpired, ExitIncomplete},
+		{"signal", func(_ *world, interrupt func()) { interrupt() }, ErrInterrupted, ExitInterrupted},
+		{"window", func(w *world, _ func()) { w.fs.Advance(30 * time.Minute) }, ErrWindow, ExitIncomplete},
+	} {
+		for _, referred := range []bool{false, true} {
+			w := newWorld(t, fakehdfs.Options{}) // 03:04:05
+			w.plan.Header.Pace.Window = "03:00-03:30"
+			w.plan.Header.ExpiresMs = w.fs.Now().Add(20 * time.Minute).UnixMilli()
+			if c.want == ErrWindow {
+				w.plan.Header.ExpiresMs = 0
+			}
+			if c.want == ErrExpired {
+				w.plan.Header.Pace.Window = ""
+			}
+			if referred {
+				w.referred = []uint64{w.items[0].InodeID}
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			n := 0
+			w.watchSends(t, w.disk, func(op fakehdfs.Op) fakehdfs.Fault {
+				if op.Port == "fsync" && strings.Contains(string(w.disk.data[w.disk.durable:]), `"type":"done"`) && len(w.renames(w.items[1].InodeID)) == 1 {
+					if n++; n == 1 {
+						c.stop(w, cancel)
+					}
+				}
+				return fakehdfs.Fault{}
+			})
+			res, err := w.run(ctx)
+			code, done, home := c.code, int64(2), 0
+			if referred {
+				code, done, home = ExitAnomaly, 1, 1
+			}
+			if !errors.Is(err, c.want) || res.ExitCode != code || res.Totals.Done != done || res.Totals.Undone != int64(home) {
+				t.Errorf("%s, referred %t: %v, %+v\n%s", c.name, referred, err, res, w.brief())
+			}
+			if _, ok := w.fs.Lookup("/locks/LOCK"); ok {
+				t.Errorf("%s: the lock is still there", c.name)
+			}
+			w.truth(t, w.disk)
+		}
+	}
+}
+
+// TestLateResend: while a resume looked at everything, NameNodes forgot the call, or somebody
+// took the lock away: then what was asked for is not asked for again.
+func TestLateResend(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]func(*world){
+		"late": func(w *world) { w.fs.Advance(replayed) },
+		"unlocked": func(w *world) {
+			holder, err := Holder(context.Background(), w.params(nil))
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := Unlock(context.Background(), w.params(&disk{}), holder); err != nil {
+				t.Error(err)
+			}
+		},
+		"held":           func(w *world) { w.held = "/ops/HOLD" },
+		"checks are old": func(w *world) { w.age = time.Hour },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := cut(t, false)
+			w.fs.Advance(time.Minute)
+			once := false
+			w.checking = func() {
+				if !once {
+					once = true
+					during(w)
+				}
+			}
+			_, _ = w.run(context.Background())
+			if !once {
+				t.Error("nothing was checked")
+			}
+			for _, op := range w.fs.Mutating() {
+				if op.Resent {
+					t.Errorf("asked for again: %+v", op)
+				}
+			}
+			if name != "unlocked" { // that stands in another journal
+				w.truth(t, w.disk)
+			}
+		})
+	}
+}
+
+// TestListed: what the plan holds back is told, nothing is written of it, and a root that has
+// nothing else is no reason to pause.
+func TestListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	sealed := w.id("/zone/d/sealed")
+	w.listed = map[uint64]bool{sealed: true}
+	w.keep[sealed] = "observe"
+	begin := w.fs.Now()
+	p := w.params(w.disk)
+	var told []Event
+	p.Watch = func(e Event) {
+		if e.Kind == ItemListed || e.Kind == RootBegins {
+			told = append(told, e)
+		}
+	}
+	if _, err := Run(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 3 || told[1].Path != "/zone" || told[2].Path != "/zone/d/sealed" || told[2].Rule != "observe" || told[2].Item == nil {
+		t.Errorf("%+v", told)
+	}
+	if strings.Contains(string(w.disk.data), "sealed") {
+		t.Errorf("the journal speaks of it:\n%s", w.brief())
+	}
+	if d := w.fs.Now().Sub(begin); d >= time.Minute {
+		t.Errorf("it took %s", d)
+	}
+	if w.id("/zone/d/sealed") != sealed {
+		t.Error("it was moved")
+	}
+}
+
+// TestInstead: what cannot be resumed says what to do.
+func TestInstead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// The answer to the first rename of the undo is lost, and so are those to all others.
+	w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+		if op.Call == "rename2" && op.ID == w.items[0].InodeID {
+			return fakehdfs.Fault{Kind: fakehdfs.Lost}
+		}
+		return fakehdfs.Fault{}
+	})
+	_, err := w.undo(context.Background(), "/data/a/plain")
+	if err == nil || !strings.Contains(err.Error(), "unlock, and undo again") {
+		t.Errorf("%v", err)
+	}
+	w.fs.Plan(nil)
+	p := w.params(w.undoDisk)
+	j, err := w.reopen(w.undoDisk, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(w.undoDisk.data)
+	var r *Refusal
+	if _, err = Resume(context.Background(), p, j); !errors.As(err, &r) || r.Rule != "other-command" || !strings.Contains(r.Text, "unlock, and undo again") {
+		t.Errorf("%v", err)
+	}
+	if len(w.undoDisk.data) != size {
+		t.Error("something was written to it")
+	}
+	for _, c := range []journal.Command{journal.CommandRun, journal.CommandUndo, journal.CommandRehearse, journal.CommandUnlock} {
+		if instead[c] == "" {
+			t.Errorf("no word about %q", c)
+		}
+	}
+	w.restored(t) // as it was said
+	if e, ok := w.fs.Lookup("/data/a/plain"); !ok || e.ID != w.items[0].InodeID {
+		t.Error("it is not back")
+	}
+}
