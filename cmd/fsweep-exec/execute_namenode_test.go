@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,39 +217,8 @@ func executeAll(t *testing.T, s *site, want, before map[string]string) {
 		t.Fatalf("what was refused did %v", m)
 	}
 	equalOutcomes(t, want, s.results(4, s.executeArgs()...).outcomes())
-	var renames, others []string
-	for _, e := range s.c.Mutations(t, owner) {
-		switch {
-		case e.Command == "rename" && strings.HasPrefix(e.Source, "/.reserved/.inodes/"):
-			renames = append(renames, e.Target)
-		case e.Command == "mkdirs":
-		default:
-			others = append(others, e.Command+" "+e.Source+" "+e.Target)
-		}
-	}
-	if len(others) > 0 {
-		t.Errorf("it did %v", others)
-	}
+	exactly(t, s, want, before)
 	trash := "/user/" + owner + "/.Trash/Current"
-	var expected []string
-	for p, w := range want {
-		if w == "moved" {
-			expected = append(expected, trash+p)
-		}
-	}
-	var moved []string
-	for _, to := range renames {
-		if strings.HasPrefix(to, trash) {
-			moved = append(moved, to)
-		} else if !strings.HasPrefix(to, "/ops/fsweep/") {
-			t.Errorf("a rename to %q", to)
-		}
-	}
-	slices.Sort(moved)
-	slices.Sort(expected)
-	if len(moved) != len(expected) {
-		t.Errorf("moved %q, want %q", moved, expected)
-	}
 	// Everything else is where it was.
 	after := s.tree("/")
 	for p, line := range before {
@@ -270,6 +241,56 @@ func executeAll(t *testing.T, s *site, want, before map[string]string) {
 		t.Error("a dry run does not say that it was carried out")
 	}
 	undoAll(t, s, before)
+}
+
+// logged escapes the control characters of hostile as audit logs do.
+var logged = strings.NewReplacer("\x1b", `\u001B`, "\n", `\n`)
+
+// exactly requires that the audit log has the renames of the items that were moved, by inode id and
+// each to its own place, those of the lock before and behind them, the directories that this
+// needs, each made once, and nothing else.
+func exactly(t *testing.T, s *site, want, before map[string]string) {
+	t.Helper()
+	trash := "/user/" + owner + "/.Trash/Current"
+	var expected []string
+	made := map[string]bool{}
+	for p, w := range want {
+		if w == "moved" {
+			id, _, _ := strings.Cut(before[p], " ")
+			expected = append(expected, fmt.Sprintf("rename %q to %q", "/.reserved/.inodes/"+id, logged.Replace(trash+p)))
+			made[trash+path.Dir(p)] = true
+		}
+	}
+	for dir := range made {
+		expected = append(expected, fmt.Sprintf("mkdirs %q", dir))
+	}
+	done := "/ops/fsweep/done/" + strings.TrimPrefix(s.digest, "sha256:")
+	lock, _, _ := strings.Cut(s.c.Stat(t, done), " ")
+	expected = append(expected,
+		"mkdirs the new lock", `mkdirs "/ops/fsweep/done"`,
+		fmt.Sprintf("rename %q to %q", "/.reserved/.inodes/"+lock, "/ops/fsweep/LOCK"), fmt.Sprintf("rename %q to %q", "/.reserved/.inodes/"+lock, done))
+	var got []string
+	for _, e := range s.c.Mutations(t, owner) {
+		line := fmt.Sprintf("%s %q", e.Command, e.Source)
+		switch {
+		case e.Command == "mkdirs" && strings.HasPrefix(e.Source, "/ops/fsweep/new-"):
+			line = "mkdirs the new lock"
+		case e.Target != "":
+			line += fmt.Sprintf(" to %q", e.Target)
+		}
+		if !e.Allowed {
+			line += " refused"
+		}
+		got = append(got, line)
+	}
+	if n := len(got); n < 4 || !strings.HasSuffix(got[1], `"/ops/fsweep/LOCK"`) || !strings.HasSuffix(got[n-1], fmt.Sprintf("%q", done)) {
+		t.Errorf("not between lock and release: %q", got)
+	}
+	slices.Sort(expected)
+	slices.Sort(got)
+	if !slices.Equal(expected, got) {
+		t.Errorf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(expected, "\n"))
+	}
 }
 
 // undoAll moves everything back: ids, paths and times of files are as before.
