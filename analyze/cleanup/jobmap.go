@@ -12,6 +12,7 @@ import (
 type JobMap struct {
 	dirs map[string]string // by name of the savepoint's directory
 	runs map[string]string // by the 6 hex digits in it
+	seen map[string]string // while it is read: names of jobs, so that each is in memory once
 }
 
 // ReadJobMap reads a job map. A line has the name of a savepoint directory, or the
@@ -19,10 +20,11 @@ type JobMap struct {
 // blanks in it, but no # behind one: comments are lines that start with #. An error is
 // a [*ListError] with the line.
 func ReadJobMap(in Input) (*JobMap, error) {
-	m := &JobMap{dirs: map[string]string{}, runs: map[string]string{}}
+	m := &JobMap{dirs: map[string]string{}, runs: map[string]string{}, seen: map[string]string{}}
 	if err := in.Each(m.add); err != nil {
 		return nil, err
 	}
+	m.seen = nil
 	return m, nil
 }
 
@@ -47,7 +49,10 @@ func (m *JobMap) add(line []byte) error {
 	if before, ok := into[key]; ok {
 		return live.Errorf("%q is here a second time; before it belonged to %q", key, before)
 	}
-	into[key] = job
+	if m.seen[job] == "" {
+		m.seen[job] = job
+	}
+	into[key] = m.seen[job]
 	return nil
 }
 

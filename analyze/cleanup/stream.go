@@ -17,7 +17,7 @@ type Decider struct {
 // Step is a job that was decided. Its items are not held against belts: see [Tally].
 type Step struct {
 	Root   int // in Decision.Roots
-	Number int // of the job in its root, in their order
+	Number int // of the job in its root: they rise in the order of jobs
 	Job    *JobDecision
 	// Alone: the units belong to no job. Job then first has none of them, and in each step
 	// that follows another one.
@@ -40,13 +40,7 @@ func NewDecider(ctx context.Context, s *flink.Survey, p *Policy, in Inputs) (*De
 		ask = ask || r.asksTies()
 	}
 	if ask {
-		err := d.each(ctx, func(r *RootDecision, jobs []*JobDecision) error {
-			for _, j := range jobs {
-				b.stopTie(r, j)
-			}
-			return nil
-		})
-		if err != nil {
+		if err := d.stopTies(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -54,79 +48,84 @@ func NewDecider(ctx context.Context, s *flink.Survey, p *Policy, in Inputs) (*De
 	return d, nil
 }
 
-// Decision gives what was decided of roots. It has neither jobs nor items.
-func (d *Decider) Decision() *Decision { return d.b.out }
-
-// each groups the units of all roots. Of a root with a job map all units are in memory at a
-// time, since any of them may belong together; else those of a job, or one that is in none.
-func (d *Decider) each(ctx context.Context, fn func(r *RootDecision, jobs []*JobDecision) error) error {
-	var of *RootDecision // whose units wait
-	var wait []*flink.Job
-	flush := func() error {
-		var jobs []*JobDecision
-		for _, j := range wait {
-			jobs = append(jobs, d.b.group(of, j)...)
-		}
-		sortJobs(jobs)
-		wait = nil
-		return fn(of, jobs)
+// stopTies stops roots as [decider.stopTie] does: of several jobs the first counts.
+func (d *Decider) stopTies(ctx context.Context) error {
+	type tied struct {
+		number int
+		fact   Fact
 	}
-	err := d.survey.Each(ctx, func(root *flink.Root, j *flink.Job) error {
-		r := d.b.out.Roots[d.roots[root]]
-		if of != nil && of != r {
-			if err := flush(); err != nil {
-				return err
-			}
-			of = nil
+	first := map[*RootDecision]tied{}
+	err := d.each(ctx, func(r *RootDecision, number int, j *JobDecision) error {
+		if at, ok := first[r]; !r.asksTies() || ok && at.number < number {
+			return nil
 		}
-		if d.b.in.JobMaps[r.Policy.Path] == nil {
-			return fn(r, d.b.group(r, j))
-		}
-		if of = r; j.Grouped() || len(wait) == 0 {
-			own := *j
-			wait = append(wait, &own)
-		} else {
-			wait[0].Units = append(wait[0].Units, j.Units...)
+		if f, tie := d.b.tie(r.Policy, j); tie {
+			first[r] = tied{number, f}
 		}
 		return nil
 	})
-	if err == nil && of != nil {
-		err = flush()
+	for r, t := range first {
+		r.Stopped = append(r.Stopped, t.fact)
 	}
 	return err
 }
 
-// Each decides about all jobs, root by root. Those of a root come in their order. A step is
-// valid until fn returns, but for its Sweeps. It can be called again, and gives the same.
-func (d *Decider) Each(ctx context.Context, fn func(s *Step) error) error {
-	var last *RootDecision
-	number := 0
-	var alone *JobDecision
-	return d.each(ctx, func(r *RootDecision, jobs []*JobDecision) error {
-		if r != last {
-			last, number, alone = r, 0, nil
-		}
-		for _, j := range jobs {
-			s := &Step{Root: d.roots[r.Root], Job: j}
-			if s.Alone = j.Name == "" && len(jobs) == 1; s.Alone {
-				if alone == nil {
-					alone = j
-					number++
-				} else {
-					alone.Units, alone.Stopped = j.Units, nil
-					s.Job = alone
-				}
-			} else {
-				s.Number = number
-				number++
-			}
-			d.b.job(r, s.Job)
-			s.Sweeps = d.b.takeSweeps()
-			if err := fn(s); err != nil {
+// Decision gives what was decided of roots. It has neither jobs nor items.
+func (d *Decider) Decision() *Decision { return d.b.out }
+
+// each groups the units of all roots, and gives jobs with their numbers. What is not grouped
+// comes one by one, first none of it.
+func (d *Decider) each(ctx context.Context, fn func(r *RootDecision, number int, j *JobDecision) error) error {
+	var of *RootDecision
+	number := 0 // of the next job of the root
+	var m *mapped
+	defer func() { m.close() }()
+	err := d.survey.Each(ctx, func(root *flink.Root, j *flink.Job) error {
+		if r := d.b.out.Roots[d.roots[root]]; r != of {
+			if err := m.each(ctx, fn); err != nil {
 				return err
 			}
+			m.close()
+			of, number, m = r, 0, d.newMapped(r)
 		}
-		return nil
+		if j.Grouped() {
+			number++
+			return fn(of, number-1+m.before(j.Name), d.b.group(of, j)[0])
+		}
+		number = max(number, 1) // what is not grouped has the first one
+		if took, err := m.take(j); took || err != nil {
+			return err
+		}
+		return fn(of, 0, d.b.group(of, j)[0])
+	})
+	if err != nil {
+		return err
+	}
+	return m.each(ctx, fn)
+}
+
+// Each decides about all jobs, root by root. The numbers of a root's jobs rise in their
+// order; those that a job map makes come last. A step is valid until fn returns, but for its
+// Sweeps. It can be called again, and gives the same.
+func (d *Decider) Each(ctx context.Context, fn func(s *Step) error) error {
+	var last *RootDecision
+	var alone *JobDecision
+	return d.each(ctx, func(r *RootDecision, number int, j *JobDecision) error {
+		if r != last {
+			last, alone = r, nil
+		}
+		s := &Step{Root: d.roots[r.Root], Number: number, Job: j, Alone: !j.grouped()}
+		switch {
+		case !s.Alone:
+		case alone == nil:
+			alone = j
+		default:
+			alone.Units, alone.Stopped = j.Units, nil
+			s.Job = alone
+		}
+		d.b.job(r, s.Job)
+		s.Sweeps = d.b.takeSweeps()
+		return fn(s)
 	})
 }
 

@@ -25,7 +25,7 @@ func objects() uint64 {
 // 64 MiB beside the tree and what was decided.
 func TestMillionFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow")
+		t.Skip("makes a tree and a plan of a million files, which takes a gigabyte and many seconds")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // as the program has it
 	const files = 1_000_000

@@ -22,6 +22,7 @@ type largePlan struct {
 	tree   *imagetest.Tree
 	policy string
 	items  int64
+	jobMap string // of the root, if the policy names one
 }
 
 const (
@@ -39,7 +40,7 @@ func millionFiles(n int) largePlan {
 	for i := range n {
 		it.FileIn(shared, fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i), 1000)
 	}
-	return largePlan{"files", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", int64(n)}
+	return largePlan{"files", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", int64(n), ""}
 }
 
 // manyChildren are directories with nothing in them.
@@ -49,7 +50,7 @@ func manyChildren(n int) largePlan {
 	for i := range n {
 		it.DirIn(dir, fmt.Sprintf("spark-%08d", i))
 	}
-	return largePlan{"children", it, "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n", int64(n)}
+	return largePlan{"children", it, "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n", int64(n), ""}
 }
 
 // manyJobs have two runs each, of which the older one is an item.
@@ -67,7 +68,7 @@ func manyJobs(n int) largePlan {
 			run.MTimeMs += int64(k)
 		}
 	}
-	return largePlan{"jobs", it, "  - {path: /r, layout: job-run, mode: execute}\n", int64(n)}
+	return largePlan{"jobs", it, "  - {path: /r, layout: job-run, mode: execute}\n", int64(n), ""}
 }
 
 // manySavepoints stand right below their root, and their runs are dead.
@@ -77,7 +78,26 @@ func manySavepoints(n int) largePlan {
 	for i := range n {
 		it.FileIn(it.DirIn(root, fmt.Sprintf("savepoint-%06x-%012x", i%0xfffff+1, i)), "_metadata", 10)
 	}
-	return largePlan{"savepoints", it, "  - {path: /s, layout: savepoints, mode: execute}\n", int64(n)}
+	return largePlan{"savepoints", it, "  - {path: /s, layout: savepoints, mode: execute}\n", int64(n), ""}
+}
+
+// manyMapped are savepoints right below their root, 200 of each job of a job map, of which
+// the two newest stay.
+func manyMapped(n int) largePlan {
+	const each = 200
+	it := imagetest.NewTree()
+	root := it.Dir("/s")
+	for i := range n {
+		dir := it.DirIn(root, fmt.Sprintf("savepoint-%06x-%012x", i%(n/each)+1, i))
+		f := it.FileIn(dir, "_metadata", 10)
+		dir.MTimeMs += int64(i)
+		f.MTimeMs += int64(i)
+	}
+	var text bytes.Buffer
+	for i := range n / each {
+		fmt.Fprintf(&text, "%06x job %d\n", i+1, i)
+	}
+	return largePlan{"mapped", it, "  - {path: /s, layout: savepoints, job_map: map.txt, mode: execute}\n", int64(n - 2*(n/each)), text.String()}
 }
 
 // TestPlanMemory plans a million units and files, which stream: they take no more than a
@@ -91,6 +111,7 @@ func TestPlanMemory(t *testing.T) {
 	for _, make := range []func() largePlan{
 		func() largePlan { return millionFiles(million) }, func() largePlan { return manyChildren(million) },
 		func() largePlan { return manyJobs(million / 2) }, func() largePlan { return manySavepoints(million) },
+		func() largePlan { return manyMapped(million) },
 	} {
 		c := make()
 		t.Run(c.name, func(t *testing.T) {
@@ -107,6 +128,9 @@ func TestPlanMemory(t *testing.T) {
 			}
 			live := filepath.Join(dir, "live.txt")
 			if err := errors.Join(os.WriteFile(live, []byte("ffffffffffffffffffffffffffffff01\n"), 0o600), os.Chtimes(live, largeTime, largeTime)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "map.txt"), []byte(c.jobMap), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			c.tree = nil // a large one
