@@ -85,6 +85,28 @@ func appendContents(b []byte, u *flink.Unit) []byte {
 	return b
 }
 
+// AppendSweep appends a sweep with what it has of its job and unit, for [ReadSweep].
+func AppendSweep(b []byte, s *Sweep) []byte {
+	b = extsort.AppendBytes(extsort.AppendBytes(b, s.Path), s.Rule)
+	b = extsort.AppendSigned(binary.AppendUvarint(b, s.INodeID), s.BeforeMs)
+	b = extsort.AppendBool(extsort.AppendBytes(b, s.Job.Name), s.Job.Mapped)
+	b = extsort.AppendBytes(b, s.Job.Job.Name)
+	u := s.Unit
+	b = extsort.AppendBool(append(b, byte(u.Unit.Kind)), u.NeedsReferenceProof)
+	return binary.AppendUvarint(extsort.AppendBytes(extsort.AppendBytes(b, u.Unit.Name), u.Path), u.Unit.INodeID)
+}
+
+// ReadSweep reads a sweep in a root, and gives what stands behind it.
+func ReadSweep(b []byte, root *RootDecision) (*Sweep, []byte) {
+	r := &extsort.Unpacker{Rest: b}
+	s := &Sweep{Root: root, Path: Path(r.Bytes()), Rule: Rule(r.Bytes()), INodeID: r.Unsigned(), BeforeMs: r.Signed()}
+	s.Job = &JobDecision{Name: string(r.Bytes()), Mapped: r.Bool(), Job: &flink.Job{Name: string(r.Bytes())}}
+	u := &flink.Unit{Kind: flink.UnitKind(r.Byte())}
+	s.Unit = &UnitDecision{Unit: u, root: root, NeedsReferenceProof: r.Bool()}
+	u.Name, s.Unit.Path, u.INodeID = string(r.Bytes()), Path(r.Bytes()), r.Unsigned()
+	return s, r.Rest
+}
+
 // Unpacker reads units. One takes the place of the one before.
 type Unpacker struct {
 	rules map[string]string // and other short texts that repeat

@@ -50,9 +50,6 @@ func (b *builder) gather(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, w := range s.Sweeps {
-			b.sweeps = append(b.sweeps, &sweep{Sweep: w, job: k})
-		}
 		return b.addUnits(ctx, k, s)
 	})
 	if err != nil {
@@ -63,6 +60,7 @@ func (b *builder) gather(ctx context.Context) error {
 
 // addUnits puts the units of a job on disk, which can be very many.
 func (b *builder) addUnits(ctx context.Context, k jobKey, s *cleanup.Step) error {
+	sweeps := s.Sweeps
 	for n, u := range s.Job.Units {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -77,6 +75,11 @@ func (b *builder) addUnits(ctx context.Context, k jobKey, s *cleanup.Step) error
 			b.key = append(b.key, u.Path...)
 		} else {
 			b.key = binary.BigEndian.AppendUint32(b.key, uint32(n))
+		}
+		for ; len(sweeps) > 0 && sweeps[0].Unit.Path == u.Path; sweeps = sweeps[1:] {
+			if err := b.sweeps.add(k.root, b.key, sweeps[0]); err != nil {
+				return err
+			}
 		}
 		var err error
 		if b.rest, err = b.packUnit(b.rest[:0], k, u); err != nil {
@@ -169,8 +172,9 @@ type weighed struct {
 	u     cleanup.Unpacker
 	all   bool // units without items, too
 
-	key jobKey
-	job *cleanup.JobDecision
+	key  jobKey
+	full []byte // the key of the record
+	job  *cleanup.JobDecision
 	// The present unit, its items' weights, and why each is deferred: by the decision or,
 	// if that does not defer it, by the plan.
 	unit    *cleanup.UnitDecision
@@ -197,7 +201,7 @@ func (w *weighed) each(ctx context.Context, fn func() error) error {
 		if err != nil || !ok {
 			return err
 		}
-		w.key = jobKey{int(binary.BigEndian.Uint32(key)), int(binary.BigEndian.Uint32(key[4:]))}
+		w.full, w.key = key, jobKey{int(binary.BigEndian.Uint32(key)), int(binary.BigEndian.Uint32(key[4:]))}
 		if key[8] == jobRecord {
 			w.job, w.unit = unpackJob(rest, &w.u), nil
 			w.tally.Job()

@@ -94,7 +94,6 @@ func (i *itemReader) next() error {
 func (b *builder) writeItems(ctx context.Context) error {
 	var files *merge
 	if b.spool != nil {
-		b.passedOver()
 		var err error
 		if files, err = b.spool.merge(); err != nil {
 			return err
@@ -113,7 +112,7 @@ func (b *builder) writeItems(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !items.more && !more:
-			return nil
+			return b.sweeps.finish()
 		case items.more && (!more || planfile.Path(items.item.Path) < swept.path):
 			if err := b.writeItem(ctx, items); err != nil {
 				return err

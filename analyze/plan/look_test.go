@@ -15,14 +15,23 @@ import (
 // were decided about in memory.
 func (m *made) look(t testing.TB) {
 	t.Helper()
-	m.written = map[cleanup.Path]Written{}
-	var got, want []string
+	m.written, m.Sweeps = map[cleanup.Path]Written{}, map[*cleanup.Sweep]SweepTotals{}
+	var got, want, swept, sweeps []string
 	err := m.Each(t.Context(), func(e *Entry) error {
 		if e.Unit == nil {
 			got = append(got, showJob(e.Root, e.Job), fmt.Sprintf("%d %+v", e.NumUnknown, e.Unknown))
 			return nil
 		}
 		got = append(got, showUnit(e.Unit))
+		for i := range e.Sweeps {
+			w := &e.Sweeps[i]
+			swept = append(swept, fmt.Sprintf("%q %d %v %d %q", w.Path, w.INodeID, w.Rule, w.BeforeMs, w.Unit.Path))
+			if w.Looked {
+				m.Sweeps[w.Sweep] = w.SweepTotals
+			} else if w.SweepTotals != (SweepTotals{}) {
+				t.Errorf("%s: %+v", w.Path, w.SweepTotals)
+			}
+		}
 		for n, i := range e.Unit.Items {
 			w := e.Items[n]
 			w.Why = slices.Clone(w.Why)
@@ -48,6 +57,12 @@ func (m *made) look(t testing.TB) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, w := range m.decision.Sweeps {
+		sweeps = append(sweeps, fmt.Sprintf("%q %d %v %d %q", w.Path, w.INodeID, w.Rule, w.BeforeMs, w.Unit.Path))
+	}
+	if diff := cmp.Diff(sweeps, swept); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -20,11 +20,11 @@ type pass struct {
 
 // read reads section INODE, if there are sweeps.
 func (b *builder) read(ctx context.Context) error {
-	if len(b.sweeps) == 0 {
+	if b.spool == nil {
 		return ctx.Err()
 	}
 	p := &pass{b: b}
-	swept := func(parent namespace.Dir) bool { return b.column[parent] != 0 }
+	swept := func(parent namespace.Dir) bool { return b.sweeps.column[parent] != 0 }
 	err := b.t.EachINodeIn(ctx, b.workers(), swept, func(worker int, batch *namespace.EntryBatch) error {
 		w := b.spool.worker(worker)
 		err := batch.Each(func(e *namespace.Entry) error {
@@ -65,26 +65,24 @@ func fingerprinted(t *namespace.Tree, e *namespace.Entry) planfile.Entry {
 // counted: that is the rule of [cleanup.Decision.File], which decides, and of
 // [Undeletable].
 func (b *builder) sweep(w *spoolWorker, e *namespace.Entry) error {
-	n := int(b.column[e.Parent]) - 1
-	s := b.sweeps[n]
+	n := int(b.sweeps.column[e.Parent]) - 1
+	s := &b.sweeps.takes[b.sweeps.roots[n]]
 	if !s.Takes(e.MTimeMs(), e.ATimeMs(), e.INode.File.UnderConstruction) {
-		w.passOver(n, e.Length())
-		return nil
+		return w.passOver(n, e.Length())
 	}
+	length := int64(b.sweeps.lengths[n])
 	dir, name, ok := e.SplitPath()
-	if !ok || len(dir) <= len(s.Path) || string(dir[:len(s.Path)]) != string(s.Path) || dir[len(s.Path)] != '/' {
-		w.passOver(n, e.Length())
-		return nil
+	if !ok || int64(len(dir)) <= length || dir[length] != '/' {
+		return w.passOver(n, e.Length())
 	}
 	f, err := factsOf(b.t, b.effects.destination, e)
 	if err != nil {
 		return err
 	}
 	if f.moved.Undeletable || !f.sound() {
-		w.passOver(n, e.Length())
-		return nil
+		return w.passOver(n, e.Length())
 	}
-	return w.add(n, dir[len(s.Path)+1:], name, &f)
+	return w.add(n, dir[length+1:], name, &f)
 }
 
 // factsOf gives what is said of the file that an entry is. destination is where

@@ -58,10 +58,6 @@ type Result struct {
 	Header planfile.Header
 	Footer planfile.Footer
 	Quotas []planfile.Quota // by path
-	// Swept are the directories whose files may be items, by path. Sweeps has a value for
-	// each of which files were looked at.
-	Swept  []*cleanup.Sweep
-	Sweeps map[*cleanup.Sweep]SweepTotals
 	// GuardsInItems is how many of the guards lie in items.
 	GuardsInItems int64
 
@@ -84,6 +80,8 @@ type Entry struct {
 	Unit *cleanup.UnitDecision
 	// Items has for each of Unit.Items what became of it.
 	Items []Written
+	// Sweeps are the directories in the unit whose files may be items, by path.
+	Sweeps []Swept
 
 	// Of a job without a directory of its own: how many entries its units have that the
 	// layout does not, and the first of them, at most [flink.MaxListed].
@@ -96,10 +94,14 @@ type Entry struct {
 // reading the temporary file. It can be called again until the result is closed.
 func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
 	w := r.b.newWeighed(true)
+	sums, err := r.b.sweeps.readSums()
+	if err != nil {
+		return err
+	}
 	e := &Entry{}
 	return w.each(ctx, func() error {
 		e.Root, e.Job, e.Unit, e.Items = r.b.r.Decider.Decision().Roots[w.key.root], w.job, w.unit, e.Items[:0]
-		e.Unknown, e.NumUnknown = nil, 0
+		e.Unknown, e.NumUnknown, e.Sweeps = nil, 0, e.Sweeps[:0]
 		if n := r.b.unknown[w.key]; n > 0 && w.unit == nil {
 			var err error
 			if e.Unknown, err = r.b.unknownOf(ctx, w.key); err != nil {
@@ -108,6 +110,10 @@ func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
 			e.NumUnknown = n
 		}
 		if w.unit != nil {
+			var err error
+			if e.Sweeps, err = sums.of(e.Sweeps, w.full); err != nil {
+				return err
+			}
 			for n := range w.unit.Items {
 				e.Items = append(e.Items, r.b.written(&w.weights[n], w.why[n], w.left()))
 			}
@@ -156,8 +162,8 @@ func (t *FileTotals) add(bytes int64) {
 // Write writes the plan to w. It reads section INODE once if there are sweeps. The
 // bytes depend on the request alone, not on Workers, TempDir or timing.
 //
-// Memory, beside the request: some MiB, a bit for each directory of the image, and 1 to 2 KiB
-// for each unit whose files may become items; if there is any, 4 bytes for each directory.
+// Memory, beside the request: some MiB and a bit for each directory of the image; where files of
+// units may become items, 4 bytes for each directory, and 8 for each that has such files.
 // What is beyond is sorted in temporary files, which have no name and are gone when the
 // result is closed. What has reached w when Write fails is no plan.
 //
@@ -181,7 +187,9 @@ func (b *builder) write(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	b.r.Survey.ForgetUnits()
-	b.addSweeps()
+	if err := b.sweeps.start(); err != nil {
+		return err
+	}
 	if err := b.read(ctx); err != nil {
 		return err
 	}
@@ -237,11 +245,8 @@ type builder struct {
 	unknown map[jobKey]int64 // entries that are not Flink's, in units that are in no directory of a job
 	unsound int              // items for which they are
 
-	// column has for each directory the number of the sweep that it lies in, from 1 on; nil:
-	// there are none.
-	column []uint32
-	sweeps []*sweep // by path
-	spool  *spool
+	sweeps *sweeps
+	spool  *spool // nil: there are no sweeps
 
 	warnings []string
 	effects  *effects
@@ -258,18 +263,13 @@ type builder struct {
 	apart     []bool
 }
 
-// sweep is a directory whose files may become items.
-type sweep struct {
-	*cleanup.Sweep
-	job jobKey
-}
-
 func newBuilder(r *Request) *builder {
 	b := &builder{
-		r: r, t: r.Tree, s: r.Survey, out: &Result{Sweeps: map[*cleanup.Sweep]SweepTotals{}}, at: &r.Collector.at,
+		r: r, t: r.Tree, s: r.Survey, out: &Result{}, at: &r.Collector.at,
 		tops: newBitSet(r.Tree), bad: map[jobKey]bool{}, unknown: map[jobKey]int64{},
 	}
 	b.out.b = b
+	b.sweeps = newSweeps(b)
 	b.effects = newEffects(b)
 	return b
 }
@@ -278,6 +278,7 @@ func newBuilder(r *Request) *builder {
 func (b *builder) close() {
 	b.units.Close()
 	b.items.Close()
+	b.sweeps.close()
 	if b.spool != nil {
 		b.spool.close()
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"fsweep/analyze/cleanup"
 	"fsweep/analyze/internal/extsort"
 	"fsweep/fsimage"
 	"fsweep/proto/planfile"
@@ -14,21 +15,27 @@ const spoolMemory = 16 << 20
 
 // spool sorts the files of sweeps by path, whatever their number.
 type spool struct {
-	sweeps  []*sweep
 	options extsort.Options
 	sorter  *extsort.Sorter
 	workers []fsimage.Apart[spoolWorker]
+
+	// path gives that of a sweep, and passed is told of files that were passed over. They
+	// are asked in the order of sweeps.
+	path   func(sweep int) (cleanup.Path, error)
+	passed func(sweep int, t FileTotals) error
 }
 
 // spoolWorker collects the records of one goroutine.
 type spoolWorker struct {
 	out       *extsort.Writer
 	key, rest []byte
-	passed    map[int]FileTotals
+	passed    map[int]FileTotals // that have no record yet
 }
 
-func newSpool(dir string, workers int, sweeps []*sweep) *spool {
-	s := &spool{sweeps: sweeps, workers: make([]fsimage.Apart[spoolWorker], workers), options: extsort.Options{Dir: dir, Writers: workers, Memory: spoolMemory}}
+const maxPassed = 1024 // sweeps of which a worker counts in memory
+
+func newSpool(dir string, workers int) *spool {
+	s := &spool{workers: make([]fsimage.Apart[spoolWorker], workers), options: extsort.Options{Dir: dir, Writers: workers, Memory: spoolMemory}}
 	s.limit(0)
 	return s
 }
@@ -44,29 +51,42 @@ func (s *spool) limit(n int) {
 
 func (s *spool) worker(i int) *spoolWorker { return &s.workers[i].V }
 
-func (s *spool) finish() error { return s.sorter.Finish() }
+func (s *spool) finish() error {
+	for i := range s.workers {
+		if err := s.workers[i].V.flush(); err != nil {
+			return err
+		}
+	}
+	return s.sorter.Finish()
+}
 
 func (s *spool) close() { s.sorter.Close() }
 
 // passOver counts a file that is no item.
-func (w *spoolWorker) passOver(sweep int, bytes int64) {
-	t := w.passed[sweep]
-	t.add(bytes)
-	w.passed[sweep] = t
-}
-
-// passed adds up what all workers passed over, by sweep.
-func (s *spool) passed() map[int]FileTotals {
-	all := map[int]FileTotals{}
-	for i := range s.workers {
-		for n, t := range s.workers[i].V.passed {
-			sum := all[n]
-			sum.Files += t.Files
-			sum.Bytes += t.Bytes
-			all[n] = sum
+func (w *spoolWorker) passOver(sweep int, bytes int64) error {
+	t, ok := w.passed[sweep]
+	if !ok && len(w.passed) == maxPassed {
+		if err := w.flush(); err != nil {
+			return err
 		}
 	}
-	return all
+	t.add(bytes)
+	w.passed[sweep] = t
+	return nil
+}
+
+// flush makes records of what was counted: with the number of the sweep alone as key they
+// come before its files.
+func (w *spoolWorker) flush() error {
+	for n, t := range w.passed {
+		w.key = binary.BigEndian.AppendUint32(w.key[:0], uint32(n))
+		w.rest = extsort.AppendSigned(w.rest[:0], t.Files, t.Bytes)
+		if err := w.out.Add(w.key, w.rest); err != nil {
+			return err
+		}
+	}
+	clear(w.passed)
+	return nil
 }
 
 // add takes down a file by the two parts of its path below the sweep. Sweeps stand in the
@@ -106,19 +126,28 @@ func (m *merge) peek() (*swept, bool, error) {
 	if m == nil {
 		return nil, false, nil
 	}
-	if !m.read {
+	for !m.read {
 		key, rest, ok, err := m.r.Next()
 		if m.read, m.more = true, ok; err != nil {
 			return nil, false, err
 		}
-		if ok {
-			n := int(binary.BigEndian.Uint32(key))
-			if n >= len(m.s.sweeps) {
-				return nil, false, &TempError{Dir: m.s.options.Dir, Err: errSpool}
-			}
-			m.head.sweep, m.head.path = n, planfile.Path(string(m.s.sweeps[n].Path)+"/"+string(key[4:]))
-			m.head.facts.unpack(&extsort.Unpacker{Rest: rest})
+		if !ok {
+			break
 		}
+		n, r := int(binary.BigEndian.Uint32(key)), extsort.Unpacker{Rest: rest}
+		if len(key) == 4 {
+			if err := m.s.passed(n, FileTotals{r.Signed(), r.Signed()}); err != nil {
+				return nil, false, err
+			}
+			m.read = false
+			continue
+		}
+		path, err := m.s.path(n)
+		if err != nil {
+			return nil, false, err
+		}
+		m.head.sweep, m.head.path = n, planfile.Path(string(path)+"/"+string(key[4:]))
+		m.head.facts.unpack(&r)
 	}
 	return &m.head, m.more, nil
 }

@@ -18,11 +18,10 @@ import (
 
 // testSpool has three sweeps whose order is not that of their paths alone.
 func testSpool(dir string, workers, limit int) *spool {
-	var sweeps []*sweep
-	for _, p := range []cleanup.Path{"/a-b/shared", "/a/shared", "/a/taskowned"} {
-		sweeps = append(sweeps, &sweep{Sweep: &cleanup.Sweep{Path: p}})
+	s := newSpool(dir, workers)
+	s.path = func(n int) (cleanup.Path, error) {
+		return []cleanup.Path{"/a-b/shared", "/a/shared", "/a/taskowned"}[n], nil
 	}
-	s := newSpool(dir, workers, sweeps)
 	s.limit(limit)
 	return s
 }
@@ -97,7 +96,8 @@ func TestSpool(t *testing.T) {
 }
 
 func pathOf(s *spool, sweep int, rel string) planfile.Path {
-	return planfile.Path(string(s.sweeps[sweep].Path) + "/" + rel)
+	path, _ := s.path(sweep)
+	return planfile.Path(string(path) + "/" + rel)
 }
 
 // TestSpoolErrors: no room to sort.

@@ -83,7 +83,8 @@ type made struct {
 	decision *cleanup.Decision // made in memory, apart from the plan
 	policy   *cleanup.Policy
 	bytes    []byte
-	written  map[cleanup.Path]Written // by item of the decision
+	written  map[cleanup.Path]Written       // by item of the decision
+	Sweeps   map[*cleanup.Sweep]SweepTotals // of which files were looked at
 	plan     plan
 }
 

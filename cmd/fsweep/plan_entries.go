@@ -105,7 +105,11 @@ func (c *cursor) jobs(root *cleanup.RootDecision) iter.Seq[*view.Job] {
 // units gives those of a job.
 func (c *cursor) units(yield func(*view.Unit) bool) {
 	for c.at != nil && c.at.Unit != nil {
-		if c.unit.show(c.at.Unit); !yield(&c.unit.Unit) {
+		c.unit.show(c.at.Unit)
+		for i := range c.at.Sweeps {
+			c.unit.Sweeps = append(c.unit.Sweeps, sweepView(&c.at.Sweeps[i]))
+		}
+		if !yield(&c.unit.Unit) {
 			return
 		}
 		c.advance()

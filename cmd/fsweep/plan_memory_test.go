@@ -100,6 +100,23 @@ func manyMapped(n int) largePlan {
 	return largePlan{"mapped", it, "  - {path: /s, layout: savepoints, job_map: map.txt, mode: execute}\n", int64(n - 2*(n/each)), text.String()}
 }
 
+// manySwept are jobs with one run that stays, of which two files may be items and one is
+// too young.
+func manySwept(n int) largePlan {
+	it := imagetest.NewTree()
+	root := it.Dir("/r")
+	for i := range n {
+		run := it.DirIn(it.DirIn(root, fmt.Sprintf("job-%07d", i)), fmt.Sprintf("%032x", i+1))
+		it.FileIn(it.DirIn(run, "chk-1"), "_metadata", 10)
+		shared := it.DirIn(run, "shared")
+		for k := range 3 {
+			f := it.FileIn(shared, fmt.Sprintf("%08x-0000-4000-8000-%012x", i, k), 1000)
+			f.MTimeMs += int64(k/2) * 28 * 24 * time.Hour.Milliseconds()
+		}
+	}
+	return largePlan{"swept", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", 2 * int64(n), ""}
+}
+
 // TestPlanMemory plans a million units and files, which stream: they take no more than a
 // few do.
 func TestPlanMemory(t *testing.T) {
@@ -111,7 +128,7 @@ func TestPlanMemory(t *testing.T) {
 	for _, make := range []func() largePlan{
 		func() largePlan { return millionFiles(million) }, func() largePlan { return manyChildren(million) },
 		func() largePlan { return manyJobs(million / 2) }, func() largePlan { return manySavepoints(million) },
-		func() largePlan { return manyMapped(million) },
+		func() largePlan { return manyMapped(million) }, func() largePlan { return manySwept(300_000) },
 	} {
 		c := make()
 		t.Run(c.name, func(t *testing.T) {

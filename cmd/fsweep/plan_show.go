@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"fsweep/analyze/cleanup"
 	"fsweep/analyze/namespace"
 	"fsweep/analyze/plan"
 	"fsweep/cmd/internal/cli"
@@ -19,7 +18,7 @@ import (
 func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result *plan.Result, files *planFiles) error {
 	src := &planSource{
 		decision: c.decision, header: result.Header, footer: result.Footer, quotas: result.Quotas, digest: result.Digest,
-		file: files.name, entries: newEntries(ctx, result), sweep: sweeps(result), swept: result.Swept, contents: o.listContents,
+		file: files.name, entries: newEntries(ctx, result), contents: o.listContents,
 	}
 	v := planView(src)
 	// The plan itself has nothing that another run would not find again.
@@ -54,15 +53,12 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 	return out.Commit()
 }
 
-// sweeps tells what became of the files of sweeps.
-func sweeps(result *plan.Result) func(*cleanup.Sweep) view.Sweep {
+// sweepView is what became of the files of a sweep.
+func sweepView(w *plan.Swept) view.Sweep {
 	files := func(t plan.FileTotals) view.Files { return view.Files{Files: t.Files, Bytes: t.Bytes} }
-	return func(w *cleanup.Sweep) view.Sweep {
-		t := result.Sweeps[w]
-		return view.Sweep{
-			Path: planfile.Path(w.Path), InodeID: w.INodeID, Rule: string(w.Rule),
-			Planned: files(t.Planned), Deferred: files(t.Deferred), Kept: files(t.PassedOver), Freed: t.Freed,
-		}
+	return view.Sweep{
+		Path: planfile.Path(w.Path), InodeID: w.INodeID, Rule: string(w.Rule),
+		Planned: files(w.Planned), Deferred: files(w.Deferred), Kept: files(w.PassedOver), Freed: w.Freed,
 	}
 }
 

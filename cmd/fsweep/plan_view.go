@@ -17,7 +17,6 @@ type planSource struct {
 	decision *cleanup.Decision
 	// entries are its jobs and units, where there are too many to be in decision.
 	entries *entries
-	swept   []*cleanup.Sweep // instead of those of decision
 	header  planfile.Header
 	footer  planfile.Footer
 	quotas  []planfile.Quota
@@ -28,11 +27,11 @@ type planSource struct {
 	written func(*cleanup.Item) (plan.Written, bool)
 	// deferrals are why the plan, and not the decision, defers items.
 	deferrals map[*cleanup.Item][]cleanup.Fact
-	// sweep tells what became of the files of a sweep; nil: nobody looked.
+	// sweep tells what became of the files of a sweep of the decision; nil: nobody looked.
 	sweep    func(*cleanup.Sweep) view.Sweep
 	contents bool // list what is in units
 
-	sweeps map[cleanup.Path][]*cleanup.Sweep // by unit
+	sweeps map[cleanup.Path][]*cleanup.Sweep // of decision, by unit
 }
 
 // planView gives a plan as it is shown. Roots, jobs and units are made when they are
@@ -59,10 +58,8 @@ func planView(s *planSource) *view.Plan {
 
 func (s *planSource) index() {
 	s.sweeps = map[cleanup.Path][]*cleanup.Sweep{}
-	for _, list := range [][]*cleanup.Sweep{s.decision.Sweeps, s.swept} {
-		for _, w := range list {
-			s.sweeps[w.Unit.Path] = append(s.sweeps[w.Unit.Path], w)
-		}
+	for _, w := range s.decision.Sweeps {
+		s.sweeps[w.Unit.Path] = append(s.sweeps[w.Unit.Path], w)
 	}
 }
 
