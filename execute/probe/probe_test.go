@@ -242,7 +242,32 @@ var cases = []struct {
 	},
 	{name: "a snapshottable directory above", cluster: func(s *stub) { s.tree["/data"].Snapshottable = true }, want: []string{"warning below_snapshottable /data of /data"}},
 	{name: "the root of HDFS says that it is snapshottable", cluster: func(s *stub) { s.tree["/"].Snapshottable = true }},
-	{name: "nothing is executed yet", options: func(o *Options) { o.Roots[0].Execute = false }, want: []string{"warning all_roots_observe"}},
+	{name: "nothing is executed yet", options: observeAll, want: []string{"warning all_roots_observe"}},
+	{
+		name: "nothing is executed yet, and a root is missing", cluster: func(s *stub) { s.drop("/sp") }, options: observeAll,
+		want: []string{"refusal root_missing /sp of /sp", "warning all_roots_observe"}, outcome: Incomplete,
+	},
+	{
+		name: "nothing is executed yet, and all roots are missing", cluster: func(s *stub) { s.drop("/sp"); s.drop("/cp"); s.drop("/data") }, options: observeAll,
+		want:    []string{"refusal root_missing /cp of /cp", "refusal root_missing /sp of /sp", "refusal root_missing /data of /data", "warning all_roots_observe"},
+		outcome: Refused,
+	},
+	{
+		name: "the only root that may be executed is missing", cluster: func(s *stub) { s.drop("/cp") },
+		options: func(o *Options) { o.Roots[1].Execute = false }, want: []string{"refusal root_missing /cp of /cp"}, outcome: Refused,
+	},
+	{
+		name: "all roots that may be executed are missing", cluster: func(s *stub) { s.drop("/cp"); s.drop("/sp") },
+		want: []string{"refusal root_missing /cp of /cp", "refusal root_missing /sp of /sp"}, outcome: Refused,
+	},
+	{
+		name: "only a root that is observed is missing", cluster: func(s *stub) { s.drop("/data") },
+		want: []string{"refusal root_missing /data of /data"}, outcome: Incomplete,
+	},
+	{
+		name: "the only root that may be executed is movable in part", cluster: func(s *stub) { s.mayNot["/cp/users"] = "" },
+		options: func(o *Options) { o.Roots[1].Execute = false }, want: []string{"partly partly_not_movable /cp/users of /cp"}, outcome: Incomplete,
+	},
 	{name: "everything at once", cluster: func(s *stub) {
 		s.safe, s.defaults.TrashInterval = true, 0
 		s.drop("/ops/fsweep")
@@ -251,6 +276,12 @@ var cases = []struct {
 	}, want: []string{
 		"refusal safe_mode", "refusal trash_off", "refusal lock_dir_missing /ops/fsweep", "refusal root_missing /sp of /sp", "refusal not_movable /data of /data",
 	}, outcome: Refused},
+}
+
+func observeAll(o *Options) {
+	for i := range o.Roots {
+		o.Roots[i].Execute = false
+	}
 }
 
 func TestFindings(t *testing.T) {

@@ -140,7 +140,8 @@ const (
 	Failed             // the cluster could not be asked
 )
 
-// Outcome sums the findings up.
+// Outcome sums the findings up. Only roots of mode execute can be moved out of: where
+// all of those are stopped, an execute is refused, whatever is found of the others.
 func (r *Report) Outcome() Outcome {
 	out := Works
 	stopped := map[string]bool{}
@@ -157,8 +158,24 @@ func (r *Report) Outcome() Outcome {
 			out = max(out, Incomplete)
 		}
 	}
-	if len(stopped) > 0 && len(stopped) == len(r.Roots) {
+	if len(stopped) > 0 && (r.allStopped(stopped, true) || r.allStopped(stopped, false)) {
 		out = Refused
 	}
 	return out
+}
+
+// allStopped tells whether there are roots, or roots of mode execute, and all of them
+// are stopped.
+func (r *Report) allStopped(stopped map[string]bool, executeOnly bool) bool {
+	n := 0
+	for i := range r.Roots {
+		if executeOnly && !r.Roots[i].Execute {
+			continue
+		}
+		if !stopped[r.Roots[i].Path] {
+			return false
+		}
+		n++
+	}
+	return n > 0
 }

@@ -60,7 +60,7 @@ func wants() Options {
 		Nameservice: "hdfs://ns1", Now: time.Unix(1_800_000_000, 0), MinTrashInterval: 24 * hour, LockDir: "/ops/fsweep", Holds: []string{"/ops/fsweep/HOLD"},
 		Roots: []RootOptions{
 			{Path: "/cp", Layout: "job-run", Execute: true},
-			{Path: "/sp", Layout: "savepoints"},
+			{Path: "/sp", Layout: "savepoints", Execute: true},
 			{Path: "/data", Layout: "children"},
 		},
 	}

@@ -154,8 +154,9 @@ func CleanPath(s string, ns Nameservice, refuseWildcards bool) (string, error) {
 		if slices.Contains(special, name) {
 			return fail(start, "%q leads through %s, where nothing can be moved", s, name)
 		}
+		// HDFS refuses colons. It takes control characters, but nobody means one in a policy.
 		if n := strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == ':' }); n >= 0 {
-			return fail(start+n, "%q has a control character or colon, which no name in HDFS has", s)
+			return fail(start+n, "%q has a control character or colon, which no path in a policy may have", s)
 		}
 		if n := strings.IndexAny(name, "*?[]{}"); n >= 0 && refuseWildcards {
 			return fail(start+n, "%q has the wildcard %q: a path names one place", s, name[n:n+1])
