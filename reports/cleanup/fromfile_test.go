@@ -78,7 +78,7 @@ func TestFromFile(t *testing.T) {
 		"\nERROR         /data/missing  root stopped, nothing in it is planned: missing_root: path /data/missing\n",
 		"\nWOULD-DELETE  /data/sp/savepoint-aaaaaa-000000000001" + times,
 		"\n  would be moved      1 item, 1 inode, 0B: beyond_keep 1\n", "\n  only listed         1 item, 1 inode, 0B: beyond_keep 1; in roots",
-		"fsweep-exec run 'my plan.jsonl' --execute " + d.String() + "\n", "\nplan: my plan.jsonl " + d.String() + "\n",
+		"fsweep-exec run 'my plan.jsonl' --execute " + d.String() + " --journal-dir DIR\n", "\nplan: my plan.jsonl " + d.String() + "\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

@@ -215,7 +215,7 @@ func (p *printer) next(v *Plan, s *summary) {
 		p.print("Nothing would be moved.")
 	default:
 		p.print("Check against the live cluster: fsweep-exec run ", shellWord(v.File))
-		p.print("Execute:                        fsweep-exec run ", shellWord(v.File), " --execute ", v.Digest.String())
+		p.print("Execute:                        fsweep-exec run ", shellWord(v.File), " --execute ", v.Digest.String(), " --journal-dir DIR")
 	}
 	if s.observed > 0 {
 		p.print("Roots in mode observe are never executed: set mode: execute in the policy, one root first, then more.")

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -207,6 +209,67 @@ func TestProblems(t *testing.T) {
 	}
 	if !strings.Contains(text.String(), "REFUSED, nothing was changed") || strings.Contains(text.String(), "\x1b") {
 		t.Error(text.String())
+	}
+}
+
+// TestEveryRuleHasWords: what the checks and the acts call a rule or a problem has a
+// sentence. Their names are looked for in the sources, because no list of them is needed
+// but here.
+func TestEveryRuleHasWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, pattern string
+		known         func(string) bool
+		least         int
+	}{
+		{"check/rules.go", ` Rule = "([a-z-]+)"`, func(r string) bool { return kept[r] != "" }, 21},
+		{"check/preflight.go", `(?m)^\t[A-Z]\w+ += "([a-z-]+)"`, func(p string) bool { return problems[p][0] != "" }, 18},
+		{"act/move.go", `Rule: "([a-z-]+)"`, func(r string) bool { return kept[r] != "" }, 3},
+		{"act/run.go", `Rule: "([a-z-]+)"`, func(r string) bool { return kept[r] != "" }, 1},
+		{"act/back.go", `(?:Rule: |State += )"([a-z-]+)"`, func(r string) bool { return kept[r] != "" || r == "in-trash" }, 7},
+	} {
+		src, err := os.ReadFile("../../execute/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(c.pattern).FindAllSubmatch(src, -1)
+		if len(names) < c.least {
+			t.Errorf("%s: only %d names found", c.file, len(names))
+		}
+		for _, n := range names {
+			if !c.known(string(n[1])) {
+				t.Errorf("%s: %s has no sentence", c.file, n[1])
+			}
+		}
+	}
+}
+
+// TestWhatIsNotKnown: an undo knows paths only, and does not say that they held nothing.
+// Long names of rules leave room for what follows, and a guard is named once.
+func TestWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	r := New(&b, Options{})
+	h := head(true)
+	h.Command = "undo"
+	r.Begin(h)
+	r.Item(Item{Outcome: Restored, Path: "/r/a"})
+	r.Item(Item{Outcome: Kept, Path: "/r/b", Rule: "purged"})
+	i := item("/r/c", 2, 40, 0)
+	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "belt-trash-interval"})
+	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "guard-not-readable", Guard: "/x", Facts: []planfile.Fact{{Name: "error", Text: "none for /x"}}})
+	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "named-by-a-guard", Guard: "/y"})
+	if err := r.End(End{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  moved back          1 item\n", "  failed              0 items\n",
+		"    belt-trash-interval  1 item, 2 inodes, 40B\n", "    purged               1 item\n",
+		"cannot be read: none for /x\n", "has its name (/y)\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 	"fsweep/reports/cleanup"
 )
 
-// kept has a sentence for each rule that keeps an item; facts are those of
-// execute/check. A rule that is not in it stands for itself.
+// kept has a sentence for each rule that keeps an item, or, in an undo, leaves it where
+// it is; facts are those of execute/check and execute/act. A rule that is not in it
+// stands for itself.
 var kept = map[string]string{
 	"deferred":            "the plan keeps it back[: {deferred}]",
 	"observe":             "its root is only observed: mode observe in the policy",
@@ -32,6 +33,16 @@ var kept = map[string]string{
 	"referenced":          "referenced[: {path}]",
 	"named-by-a-guard":    "a file that cannot be decoded has its name[: {name}]",
 	"belt-trash-interval": "{inodes_moved} inodes went to the trash in its present interval, and max_inodes is {max_inodes}",
+	"changed-at-last":     "it changed directly before its move",
+	"no-place-in-trash":   "every name that it could have in the trash is taken",
+	"missing-directory":   "there is nothing to move it into[: {reason}]",
+	"no-directory":        "there is nothing to move it into[: {reason}]",
+	"purged":              "it is nowhere: the trash was emptied, or somebody deleted it",
+	"already-back":        "it is where it was before the run",
+	"moved-by-others":     "it is not where the run put it: somebody moved it",
+	"no-parent":           "the directory that it was in is gone, and none is made",
+	"taken":               "something else has its place now",
+	"refused":             "the NameNode refused[: {class}]",
 	"guard-not-readable":  "nobody knows what a file refers to that cannot be read[: {error}]",
 }
 
@@ -89,9 +100,14 @@ func readable(list []planfile.Fact) []planfile.Fact {
 	return out
 }
 
+// guarded adds the file because of which an item stays, unless the sentence names it.
 func guarded(i *Item, s string) string {
-	if i.Guard != "" {
-		s += " by " + cleanup.Escape(i.Guard)
+	switch guard := cleanup.Escape(i.Guard); {
+	case guard == "" || strings.Contains(s, guard):
+	case i.Rule == "referenced":
+		s += " by " + guard
+	default:
+		s += " (" + guard + ")"
 	}
 	return s
 }
@@ -118,6 +134,3 @@ func (p *Problem) sentence() string {
 
 // Advice says what can be done about a problem; empty if nothing is known.
 func Advice(code string) string { return problems[code][1] }
-
-// Known tells whether a rule that keeps an item has a sentence.
-func Known(rule string) bool { return kept[rule] != "" }

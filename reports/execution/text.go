@@ -203,9 +203,7 @@ func (t *text) end(e *End, s *sums) {
 			t.field(o.name, amount(c))
 		}
 	}
-	for _, rule := range s.rules() {
-		t.field("  "+cleanup.Printable(rule), amount(s.byRule[rule]))
-	}
+	t.rules(s)
 	if t.head.Execute {
 		t.field("failed", amount(s.outcomes[Failed]))
 		t.field("unknown", amount(s.outcomes[Unknown]))
@@ -222,9 +220,24 @@ func (t *text) end(e *End, s *sums) {
 	t.print("RESULT        ", verdict(t.head, e, s))
 }
 
+// rules tells how much each rule keeps, below each other however long their names are.
+func (t *text) rules(s *sums) {
+	width := fieldWidth
+	for _, rule := range s.rules() {
+		width = max(width, len(cleanup.Printable(rule))+4)
+	}
+	for _, rule := range s.rules() {
+		t.print("    ", cleanup.Pad(cleanup.Printable(rule), width-2), amount(s.byRule[rule]))
+	}
+}
+
+// amount leaves out what nobody knows: an undo and a rehearsal know paths only.
 func amount(c *count) string {
 	if c == nil {
 		c = &count{}
+	}
+	if c.Inodes == 0 {
+		return plural(c.Items, "item")
 	}
 	return plural(c.Items, "item") + ", " + plural(c.Inodes, "inode") + ", " + cleanup.Size(c.Length)
 }
