@@ -217,6 +217,15 @@ func TestProblems(t *testing.T) {
 // but here.
 func TestEveryRuleHasWords(t *testing.T) {
 	t.Parallel()
+	manual, err := os.ReadFile("../../docs/OUTPUT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule := range kept {
+		if !bytes.Contains(manual, []byte("`"+rule+"`")) {
+			t.Errorf("docs/OUTPUT.md does not explain %s", rule)
+		}
+	}
 	for _, c := range []struct {
 		file, pattern string
 		known         func(string) bool
