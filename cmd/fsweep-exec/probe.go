@@ -25,6 +25,21 @@ type probeOptions struct {
 	output string
 }
 
+// probeExitStatus says what the codes mean of a probe, which are fewer than in [exitStatus].
+const probeExitStatus = `
+
+EXIT STATUS
+  0    an execute could work, whatever warnings there are
+  2    bad input: the command line, the Hadoop configuration, the policy or the plan
+  3    an execute would be refused, or could move nothing but what is only observed
+  4    an execute could work, but not in all roots or directories
+  5    the cluster could not be asked; an output could not be written, or there is not
+       enough memory
+  70   a bug in fsweep-exec
+  130  interrupted by SIGINT, SIGTERM or SIGHUP
+  141  the reader of the output went away, as in "fsweep-exec … | head"
+With 0, 3, 4, and 5 because of the cluster, the output is written, and has every reason.`
+
 func newProbe(env *cli.Env) *cobra.Command {
 	o := probeOptions{format: cli.Choice{Value: "text"}}
 	cmd := &cobra.Command{
@@ -39,7 +54,7 @@ of it: out of the root itself, or, where the layout has jobs, out of each of the
 
 Every reason why an execute would not work is listed, with what can be done about it.
 What the cluster does not tell an ordinary user is shown as unknown. What lies inside
-of runs is not looked at: that is for the dry run of a plan.` + exitStatus,
+of runs is not looked at: that is for the dry run of a plan.` + probeExitStatus,
 		Example: `  fsweep-exec probe
   fsweep-exec probe --conf /etc/hadoop/conf --policy cleanup.yaml
   fsweep-exec probe --nameservice nameservice1 --format json | jq .findings

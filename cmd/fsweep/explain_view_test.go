@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
 	"fsweep/fsimage/imagetest"
+	"fsweep/internal/schematest"
 	"fsweep/proto/planfile"
 	view "fsweep/reports/cleanup"
 )
@@ -204,23 +203,7 @@ func TestViewSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, b := range map[string]*bytes.Buffer{view.PlanSchema(): &plan, view.ExplainSchema(): &explained} {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := jsonschema.NewCompiler()
-		if err := c.AddResource("s.json", doc); err != nil {
-			t.Fatal(err)
-		}
-		schema, err := c.Compile("s.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, err := jsonschema.UnmarshalJSON(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(value); err != nil {
+		if err := schematest.Compile(t, text).Validate(schematest.Parse(t, b.Bytes())); err != nil {
 			t.Error(err)
 		}
 	}

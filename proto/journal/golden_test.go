@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"fsweep/internal/schematest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,7 +22,7 @@ func goldens() map[string][]Line {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	schema := compileSchema(t)
+	schema := schematest.Compile(t, Schema())
 	for name, lines := range goldens() {
 		b := encode(t, lines)
 		file := filepath.Join("testdata", name+".jsonl")
@@ -39,38 +40,17 @@ func TestGolden(t *testing.T) {
 		}
 		mustBe(t, want, lines, 0)
 		for i, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(v); err != nil {
+			if err := schema.Validate(schematest.Parse(t, []byte(line))); err != nil {
 				t.Errorf("%s, line %d: %v", name, i+1, err)
 			}
 		}
 	}
 }
 
-func compileSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("journal.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("journal.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestSchemaRefuses: the schema is more than a list of names.
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
-	schema := compileSchema(t)
+	schema := schematest.Compile(t, Schema())
 	b := encode(t, runJournal())
 	for _, change := range [][2]string{
 		{`"seq":1,`, `"seq":0,`},
@@ -92,11 +72,7 @@ func TestSchemaRefuses(t *testing.T) {
 		}
 		bad := 0
 		for line := range strings.Lines(changed) {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if schema.Validate(v) != nil {
+			if schema.Validate(schematest.Parse(t, []byte(line))) != nil {
 				bad++
 			}
 		}

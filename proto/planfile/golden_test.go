@@ -12,7 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"fsweep/internal/schematest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -31,7 +32,7 @@ func goldenPlans() map[string]*plan {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	schema := compileSchema(t)
+	schema := schematest.Compile(t, Schema())
 	for name, p := range goldenPlans() {
 		b, digest := p.write(t)
 		if again, _ := p.write(t); !bytes.Equal(again, b) {
@@ -61,38 +62,17 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s, %s (-want +got):\n%s", name, readDigest, diff)
 		}
 		for i, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(v); err != nil {
+			if err := schema.Validate(schematest.Parse(t, []byte(line))); err != nil {
 				t.Errorf("%s, line %d: %v", name, i+1, err)
 			}
 		}
 	}
 }
 
-func compileSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("plan.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("plan.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestSchemaRefuses: the schema is more than a list of names.
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
-	schema := compileSchema(t)
+	schema := schematest.Compile(t, Schema())
 	b, _ := samplePlan().write(t)
 	for _, change := range [][2]string{
 		{`"inode_id":16402`, `"inode_id":0`},
@@ -111,11 +91,7 @@ func TestSchemaRefuses(t *testing.T) {
 		}
 		bad := 0
 		for line := range strings.Lines(changed) {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if schema.Validate(v) != nil {
+			if schema.Validate(schematest.Parse(t, []byte(line))) != nil {
 				bad++
 			}
 		}

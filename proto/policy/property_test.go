@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"fsweep/internal/schematest"
 )
 
 // draw makes any valid policy.
@@ -104,7 +106,7 @@ func TestDigestSeesEverything(t *testing.T) {
 // TestSchemaTakesPolicies: no valid policy is refused by the schema.
 func TestSchemaTakesPolicies(t *testing.T) {
 	t.Parallel()
-	s := compiled(t)
+	s := schematest.Compile(t, string(Schema))
 	rapid.Check(t, func(r *rapid.T) {
 		p := draw(r)
 		if err := validate(t, s, p.canonical()); err != nil {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"fsweep/internal/schematest"
 )
 
 var update = flag.Bool("update", false, "write what tests expect")
@@ -159,23 +161,6 @@ func checkDefault(t *testing.T, k key) {
 	}
 }
 
-func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("policy.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("policy.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // validate checks YAML against the schema.
 func validate(t *testing.T, s *jsonschema.Schema, src []byte) error {
 	t.Helper()
@@ -183,18 +168,14 @@ func validate(t *testing.T, s *jsonschema.Schema, src []byte) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Validate(doc)
+	return s.Validate(schematest.Parse(t, b))
 }
 
 // TestSamples: every sample is a policy, so is what is printed of it, and the
 // schema says so of both.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	s := compiled(t)
+	s := schematest.Compile(t, string(Schema))
 	files, err := filepath.Glob("../../docs/policies/*.yaml")
 	if err != nil || len(files) != 6 {
 		t.Fatalf("%v %v", files, err)

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"fsweep/internal/schematest"
 	"fsweep/proto/planfile"
 )
 
@@ -66,7 +65,7 @@ func TestJSON(t *testing.T) {
 	if err := night(New(&b, Options{JSON: true})); err != nil {
 		t.Fatal(err)
 	}
-	valid(t, b.Bytes())
+	schematest.Document(t, schematest.Closed(t, Schema()), b.Bytes())
 	var got struct {
 		Items   []struct{ Path, Outcome string }
 		Summary struct {
@@ -101,29 +100,6 @@ func TestJSON(t *testing.T) {
 	}
 	if s.EmptiedFromMs != imageMs+4000+dayMs || s.EmptiedToMs != imageMs+4000+2*dayMs {
 		t.Errorf("the trash is emptied from %d to %d", s.EmptiedFromMs, s.EmptiedToMs)
-	}
-}
-
-func valid(t *testing.T, document []byte) {
-	t.Helper()
-	compiled, err := jsonschema.UnmarshalJSON(strings.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", compiled); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, document)
-	}
-	if err := s.Validate(v); err != nil {
-		t.Errorf("%v\n%s", err, document)
 	}
 }
 
@@ -198,7 +174,7 @@ func TestProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	valid(t, doc.Bytes())
+	schematest.Document(t, schematest.Closed(t, Schema()), doc.Bytes())
 	if n := strings.Count(text.String(), "\nERROR "); n != len(problems)+1 {
 		t.Errorf("%d lines", n)
 	}
