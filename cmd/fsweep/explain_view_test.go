@@ -10,7 +10,7 @@ import (
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
 	"fsweep/fsimage/imagetest"
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
 	view "fsweep/reports/cleanup"
 )

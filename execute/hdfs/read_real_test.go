@@ -79,6 +79,20 @@ func (c *realFiles) read(t *testing.T, way string, file execute.FileID) (got []b
 	return got, calls, err
 }
 
+// located waits until the ACTIVE NameNode knows where the blocks of a file are. One that was
+// STANDBY may learn of a DataNode only with its next heartbeat.
+func (c *realFiles) located(t *testing.T, path string) {
+	t.Helper()
+	for range 300 {
+		_, _, err := c.read(t, "native", c.id(t, path))
+		if err == nil || !strings.Contains(err.Error(), "no DataNode has block") {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("no DataNode reported the blocks of %s", path)
+}
+
 // someBytes are the same for each length.
 func someBytes(n int) []byte {
 	r := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), byte(n >> 16)})
@@ -233,6 +247,7 @@ func TestNameNodeReadsHA(t *testing.T) {
 	content := someBytes(2<<20 + 11)
 	c.Admin().Put(t, "/f", "root", content)
 	for range 2 {
+		c.located(t, "/f")
 		c.check(t, expectation{path: "/f", content: content, native: true, web: true})
 		c.Admin().Failover(t)
 	}
@@ -242,6 +257,7 @@ func TestNameNodeReadsHA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		c.located(t, "/f")
 		err = r.Read(t.Context(), c.id(t, "/f"), func(from io.Reader) error {
 			c.Admin().Failover(t)
 			got, err := io.ReadAll(from)

@@ -34,6 +34,9 @@ type Dir struct {
 // ([ErrTemporary]): /tmp, /var/tmp, /dev/shm, what TMPDIR names, and whatever is below
 // these, also by way of symbolic links.
 func OpenDir(path string) (*Dir, error) {
+	if path == "" { // which would be the working directory
+		return nil, errors.New("the directory for journals has no name")
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

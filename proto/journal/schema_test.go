@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
 )
 

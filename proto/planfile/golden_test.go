@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 // TestSchemaKeys: the schema has every key of the Go types, no other, and demands

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 // draw makes any valid policy.

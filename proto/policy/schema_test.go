@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 var update = flag.Bool("update", false, "write what tests expect")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
 )
 

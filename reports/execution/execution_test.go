@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"fsweep/execute"
 	live "fsweep/execute/probe"
-	"fsweep/internal/schematest"
+	"fsweep/proto/schematest"
 )
 
 var update = flag.Bool("update", false, "write what tests expect")

@@ -207,6 +207,9 @@ func TestOutput(t *testing.T) {
 			if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
 				t.Fatal(err)
 			}
+			if err := os.Chmod(file, 0o640); err != nil { // whatever the umask is
+				t.Fatal(err)
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			out, err := env.Create(ctx, file, OutputOptions{Ready: func(context.Context) error { return c.ready }})
