@@ -82,7 +82,7 @@ var rules = map[string]rule{
 	"analyze/internal/extsort":     {own: []string{"fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze/flink":                {own: []string{"proto/flinkmeta", "analyze/internal/extsort", "analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
 	"analyze":                      {own: []string{"analyze/namespace", "fsimage", "proto/fsimage"}, forbid: offline},
-	"proto/schematest":          {forbid: offline},
+	"proto/schematest":             {forbid: offline},
 	"reports":                      {own: []string{"reports/internal/plaintable", "proto/pathtext", "analyze", "analyze/namespace", "analyze/flink", "analyze/internal/extsort", "fsimage", "proto/fsimage", "proto/flinkmeta"}, forbid: offline},
 	"reports/internal/plaintable":  {forbid: offline},
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},

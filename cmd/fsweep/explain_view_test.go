@@ -10,8 +10,8 @@ import (
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
 	"fsweep/fsimage/imagetest"
-	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
+	"fsweep/proto/schematest"
 	view "fsweep/reports/cleanup"
 )
 

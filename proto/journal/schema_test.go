@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
+	"fsweep/proto/schematest"
 )
 
 // TestSchemaKeys: the schema has every key of the Go types, no other, and demands

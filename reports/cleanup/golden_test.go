@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
+	"fsweep/proto/schematest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"fsweep/proto/schematest"
 	"fsweep/proto/planfile"
+	"fsweep/proto/schematest"
 )
 
 const (
