@@ -102,10 +102,10 @@ func TestStops(t *testing.T) {
 			w := newWorld(t, fakehdfs.Options{}) // 03:04:05
 			w.plan.Header.Pace.Window = "03:00-03:30"
 			w.plan.Header.ExpiresMs = w.fs.Now().Add(20 * time.Minute).UnixMilli()
-			if c.want == ErrWindow {
+			if errors.Is(c.want, ErrWindow) {
 				w.plan.Header.ExpiresMs = 0
 			}
-			if c.want == ErrExpired {
+			if errors.Is(c.want, ErrExpired) {
 				w.plan.Header.Pace.Window = ""
 			}
 			if referred {

@@ -105,7 +105,7 @@ type Lines struct {
 	Bytes []reflect.Type
 }
 
-// Keys: the schema has every key of the Go types, no other, demands those that are
+// Keys demands that the schema has every key of the Go types and no other, demands those that are
 // always written, and describes each.
 func Keys(t testing.TB, text string, lines Lines) {
 	t.Helper()
