@@ -292,7 +292,7 @@ func TestOpenFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for _, name := range []string{dir, pipe, os.DevNull} {
 		done := make(chan error, 1)

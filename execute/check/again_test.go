@@ -228,11 +228,7 @@ func TestHeld(t *testing.T) {
 func TestSplitRunGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	top, _ := w.fs.Lookup(order1)
-	w.items = slices.DeleteFunc(w.items, func(p planned) bool { return p.path == order1 })
-	for _, part := range []string{"shared", "taskowned", "chk-4"} {
-		w.items = append(w.items, planned{order1 + "/" + part, func(i *planfile.Item) { i.SplitOf = top.ID }})
-	}
+	w.split(order1)
 	r, d := w.plan()
 	s := w.session(r, d)
 	if err := s.Check(context.Background()); err != nil {

@@ -179,16 +179,21 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// split plans the parts of a run in its place.
+func (w *world) split(run string) {
+	top, _ := w.fs.Lookup(run)
+	w.items = slices.DeleteFunc(w.items, func(p planned) bool { return p.path == run })
+	for _, part := range []string{"shared", "taskowned", "chk-4"} {
+		w.items = append(w.items, planned{run + "/" + part, func(i *planfile.Item) { i.SplitOf = top.ID }})
+	}
+}
+
 // TestOrder: root by root, the newest run of a job first, of a run that moves in parts
 // chk-N first, then taskowned, then shared.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	top, _ := w.fs.Lookup(order1)
-	w.items = slices.DeleteFunc(w.items, func(p planned) bool { return p.path == order1 })
-	for _, part := range []string{"shared", "taskowned", "chk-4"} {
-		w.items = append(w.items, planned{order1 + "/" + part, func(i *planfile.Item) { i.SplitOf = top.ID }})
-	}
+	w.split(order1)
 	w.old(order0, 15) // newer than order1
 	r, d := w.plan()
 	w.fs.Advance(time.Hour)
