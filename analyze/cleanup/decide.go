@@ -99,6 +99,7 @@ type UnitDecision struct {
 	// Newer is how many units of its job changed later; 0 if nothing groups it.
 	Newer int64
 
+	nth  uint32 // its place by path among the units of its job
 	root *RootDecision
 }
 
@@ -235,10 +236,6 @@ func sameDeclaration(a, b flink.Declaration) bool {
 // job map names is not joined with a directory of that name: two groups keep more than one.
 func (b *decider) group(r *RootDecision, j *flink.Job) []*JobDecision {
 	lists := b.in.JobMaps[r.Policy.Path]
-	parent := r.Policy.Path
-	if j.Grouped() {
-		parent += Path("/" + j.Name)
-	}
 	var jobs []*JobDecision
 	groups := map[string]*JobDecision{}
 	in := func(name string, mapped bool) *JobDecision {
@@ -250,7 +247,7 @@ func (b *decider) group(r *RootDecision, j *flink.Job) []*JobDecision {
 	}
 	own := in(j.Name, false)
 	for _, u := range j.Units {
-		d := &UnitDecision{Unit: u, Path: parent + Path("/"+u.Name), NeedsReferenceProof: u.Kind != flink.ChildUnit, root: r}
+		d := newUnit(r, j, u)
 		g := own
 		if !j.Grouped() && r.Policy.Layout == Savepoints && lists != nil {
 			g = in(lists.Job(u.Name))
@@ -258,8 +255,12 @@ func (b *decider) group(r *RootDecision, j *flink.Job) []*JobDecision {
 		g.Units = append(g.Units, d)
 	}
 	for _, g := range jobs {
+		slices.SortStableFunc(g.Units, func(x, y *UnitDecision) int { return cmp.Compare(x.Path, y.Path) })
+		for i, u := range g.Units {
+			u.nth = uint32(i)
+		}
 		slices.SortFunc(g.Units, func(x, y *UnitDecision) int {
-			return cmp.Or(cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms), cmp.Compare(x.Path, y.Path))
+			return cmp.Or(cmp.Compare(y.Unit.Times.Newest.Ms, x.Unit.Times.Newest.Ms), cmp.Compare(x.nth, y.nth))
 		})
 		for i, u := range g.Units {
 			if !g.grouped() {
@@ -271,6 +272,15 @@ func (b *decider) group(r *RootDecision, j *flink.Job) []*JobDecision {
 		}
 	}
 	return jobs
+}
+
+// newUnit makes a unit of a job of which nothing is decided.
+func newUnit(r *RootDecision, j *flink.Job, u *flink.Unit) *UnitDecision {
+	parent := r.Policy.Path
+	if j.Grouped() {
+		parent += Path("/" + j.Name)
+	}
+	return &UnitDecision{Unit: u, Path: parent + Path("/"+u.Name), NeedsReferenceProof: u.Kind != flink.ChildUnit, root: r}
 }
 
 // sortJobs brings the jobs of a root into their order.
@@ -313,7 +323,7 @@ func (b *decider) stopTie(r *RootDecision, j *JobDecision) {
 	if !r.asksTies() || slices.ContainsFunc(r.Stopped, func(f Fact) bool { return f.Rule == TieStops }) {
 		return
 	}
-	if f, tie := b.tie(r.Policy, j); tie {
+	if f, tie := b.stand(r, j).tie(); tie {
 		r.Stopped = append(r.Stopped, f)
 	}
 }

@@ -1,50 +1,6 @@
 package cleanup
 
-import (
-	"cmp"
-	"slices"
-
-	"fsweep/analyze/flink"
-)
-
-// ranking is the units of a job by three times, newest first. Those of unknown age
-// are not in it: they are kept, and take no other's place.
-type ranking struct {
-	metadata, subtree, files []ranked
-}
-
-type ranked struct {
-	u *UnitDecision
-	flink.Stamp
-}
-
-// rank ranks the units of a job by the newest `_metadata` of a complete checkpoint, by
-// the newest mtime in the subtree, and by that of files and symlinks alone: where debris
-// was moved away directories are new, and that must displace nothing.
-func (b *decider) rank(j *JobDecision) ranking {
-	var r ranking
-	for _, u := range j.Units {
-		t := &u.Unit.Times
-		if _, unknown := b.unknownAge(t); unknown {
-			continue
-		}
-		if t.HasMetadata {
-			r.metadata = append(r.metadata, ranked{u, flink.Stamp{Ms: t.NewestMetadataMs, Place: flink.MetadataPlace}})
-		}
-		if t.Rank.Place != flink.NoPlace { // whoever sets a marker makes nothing newer
-			r.subtree = append(r.subtree, ranked{u, t.Rank})
-		}
-		if u.Unit.NewestFile.Place != flink.NoPlace {
-			r.files = append(r.files, ranked{u, u.Unit.NewestFile})
-		}
-	}
-	for _, list := range r.lists() {
-		slices.SortFunc(list, func(x, y ranked) int { return cmp.Or(cmp.Compare(y.Ms, x.Ms), cmp.Compare(x.u.Path, y.u.Path)) })
-	}
-	return r
-}
-
-func (r *ranking) lists() [3][]ranked { return [...][]ranked{r.metadata, r.subtree, r.files} }
+import "fsweep/analyze/flink"
 
 // unknownAge tells whether nothing can be said about an age.
 func (b *decider) unknownAge(t *flink.Times) (Fact, bool) {
@@ -59,15 +15,15 @@ func (b *decider) unknownAge(t *flink.Times) (Fact, bool) {
 
 // tie tells whether two of the newest of a job, or the last of them and the next,
 // are equally new. A larger keep looks at more of them.
-func (b *decider) tie(policy *Root, j *JobDecision) (Fact, bool) {
-	if !j.grouped() || !j.Job.Selected || b.excluded(policy, j) {
+func (s *standing) tie() (Fact, bool) {
+	if j := s.job; !j.grouped() || !j.Job.Selected || s.b.excluded(s.r.Policy, j) {
 		return Fact{}, false
 	}
-	r := b.rank(j)
-	for _, list := range r.lists() {
-		for i := 1; i < len(list) && int64(i) <= max(int64(policy.Keep), 1); i++ {
-			if list[i].Ms == list[i-1].Ms {
-				return Fact{Rule: TieStops, TimeMs: list[i].Ms, Text: j.Name, Path: list[i-1].u.Path}, true
+	for _, list := range s.lists() {
+		for i, x := range list.top {
+			next := i+1 == len(list.top)
+			if next && len(list.over) > 0 || !next && list.top[i+1].Ms == x.Ms {
+				return Fact{Rule: TieStops, TimeMs: x.Ms, Text: s.job.Name, Path: x.path}, true
 			}
 		}
 	}
@@ -75,27 +31,24 @@ func (b *decider) tie(policy *Root, j *JobDecision) (Fact, bool) {
 }
 
 // keepUnion adds the rules by which a job keeps its newest units.
-func (b *decider) keepUnion(policy *Root, j *JobDecision) {
-	r := b.rank(j)
-	keepNewest(r.metadata, int64(policy.Keep), NewestByMetadata)
-	keepNewest(r.subtree, int64(policy.Keep), NewestBySubtree)
-	keepNewest(r.files, int64(policy.Keep), NewestByFiles)
-	r.keepNewer(int64(policy.Keep))
-	none := noneComplete(j)
-	for _, u := range j.Units {
-		t := &u.Unit.Times
-		switch {
-		case len(r.metadata) == 0:
-			if !u.Unit.Skeleton && !t.HasMetadata { // one that has it is of unknown age, and kept for that
-				u.keep(none)
-			}
-		case t.HasMetadata && t.NewestMetadataMs == r.metadata[0].Ms:
-			u.keep(Fact{Rule: NewestComplete, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
-		case t.Newest.Ms >= r.metadata[0].Ms:
-			u.keep(Fact{Rule: NewerThanComplete, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
-		}
-		b.keepWithin(policy, u)
+func (s *standing) keepUnion(u *UnitDecision) {
+	policy, t := s.r.Policy, &u.Unit.Times
+	keep, stamps := int64(policy.Keep), s.b.stamps(u)
+	for i, rule := range [...]Rule{NewestByMetadata, NewestBySubtree, NewestByFiles} {
+		s.lists()[i].keepNewest(u, stamps[i], keep, rule)
 	}
+	s.keepNewer(u, stamps[1], keep)
+	switch {
+	case len(s.metadata.top) == 0:
+		if !u.Unit.Skeleton && !t.HasMetadata { // one that has it is of unknown age, and kept for that
+			u.keep(s.noneComplete())
+		}
+	case t.HasMetadata && t.NewestMetadataMs == s.metadata.top[0].Ms:
+		u.keep(Fact{Rule: NewestComplete, TimeMs: t.NewestMetadataMs, Place: flink.MetadataPlace})
+	case t.Newest.Ms >= s.metadata.top[0].Ms:
+		u.keep(Fact{Rule: NewerThanComplete, TimeMs: t.Newest.Ms, Place: t.Newest.Place})
+	}
+	s.b.keepWithin(policy, u)
 }
 
 // keepWithin keeps what changed within keep_within, grouped or not.
@@ -108,32 +61,28 @@ func (b *decider) keepWithin(policy *Root, u *UnitDecision) {
 
 // noneComplete is why all of a job stays in which nothing complete has a rank: there is
 // none, or only in runs of unknown age, so that nobody can tell what is newer.
-func noneComplete(j *JobDecision) Fact {
-	for _, u := range j.Units {
-		if u.Unit.Times.HasMetadata {
-			return Fact{Rule: CompleteUnknown, Path: u.Path}
-		}
+func (s *standing) noneComplete() Fact {
+	if s.complete.set {
+		return s.complete.fact
 	}
 	return Fact{Rule: NothingComplete}
 }
 
-// keepNewest keeps the first n of a list and what is as new as the last of them.
-func keepNewest(list []ranked, n int64, rule Rule) {
-	if n <= 0 || len(list) == 0 {
+// keepNewest keeps a unit that is among the first n of a list, or as new as the last of
+// them. x is its time there.
+func (l *ranking) keepNewest(u *UnitDecision, x flink.Stamp, n int64, rule Rule) {
+	if n <= 0 || x.Place == flink.NoPlace {
 		return
 	}
-	last := list[min(n, int64(len(list)))-1].Ms
-	over := int64(len(list)) > n && list[n].Ms == last
-	for i, r := range list {
-		if r.Ms < last {
-			return
-		}
-		if int64(i) < n {
-			r.u.keep(Fact{Rule: rule, TimeMs: r.Ms, Place: r.Place, N: int64(i) + 1, Limit: n})
-		}
-		if over && r.Ms == last {
-			r.u.keep(Fact{Rule: EqualNewest, TimeMs: r.Ms, Place: r.Place, N: int64(i) + 1, Limit: n, Text: string(rule)})
-		}
+	i, ok := l.place(x.Ms, u.nth)
+	if !ok {
+		return
+	}
+	if int64(i) < n {
+		u.keep(Fact{Rule: rule, TimeMs: x.Ms, Place: x.Place, N: int64(i) + 1, Limit: n})
+	}
+	if len(l.over) > 0 && x.Ms == l.last() {
+		u.keep(Fact{Rule: EqualNewest, TimeMs: x.Ms, Place: x.Place, N: int64(i) + 1, Limit: n, Text: string(rule)})
 	}
 }
 
@@ -141,19 +90,17 @@ func keepNewest(list []ranked, n int64, rule Rule) {
 // The newest by subtree may be so because something was moved out of them, which says
 // nothing about those that they displace. Times of files never rise by that: what this
 // keeps, no plan that is carried out can set free. What has no file has nothing to lose.
-func (r *ranking) keepNewer(n int64) {
-	at := min(n, int64(len(r.files)))
-	if at <= 0 {
+func (s *standing) keepNewer(u *UnitDecision, x flink.Stamp, n int64) {
+	at := min(n, int64(len(s.files.top)))
+	if at <= 0 || x.Place == flink.NoPlace {
 		return
 	}
-	last := r.files[at-1].Ms
-	for i, s := range r.subtree {
-		if s.Ms < last {
-			return
-		}
-		if file := s.u.Unit.NewestFile; int64(i) >= n && file.Place != flink.NoPlace && file.Ms < last {
-			s.u.keep(Fact{Rule: NewerThanFiles, TimeMs: s.Ms, Place: s.Place, N: at})
-		}
+	last := s.files.last()
+	if i, ok := s.subtree.place(x.Ms, u.nth); ok && int64(i) < n || x.Ms < last {
+		return
+	}
+	if file := u.Unit.NewestFile; file.Place != flink.NoPlace && file.Ms < last {
+		u.keep(Fact{Rule: NewerThanFiles, TimeMs: x.Ms, Place: x.Place, N: at})
 	}
 }
 
@@ -170,35 +117,34 @@ func (u *UnitDecision) keepWhole(f Fact) {
 	u.whole = true
 }
 
-// job decides about the units of a job.
+// job decides about the units of a job, all of which are in memory.
 func (b *decider) job(r *RootDecision, j *JobDecision) {
-	b.stopJob(r, j)
+	s := b.stand(r, j)
+	s.stopJob()
 	for _, u := range j.Units {
-		for _, f := range j.Stopped {
-			u.keepWhole(f)
-		}
-		b.keepNamed(r, j, u)
-		b.keepFlags(u)
+		s.decide(u)
 	}
+}
+
+// decide decides about a unit, when all that stops its job is known.
+func (s *standing) decide(u *UnitDecision) {
+	b, r, j := s.b, s.r, s.job
+	for _, f := range j.Stopped {
+		u.keepWhole(f)
+	}
+	b.keepNamed(r, j, u)
+	b.keepFlags(u)
 	switch {
-	case r.Policy.Groups() && j.grouped():
-		b.keepUnion(r.Policy, j)
+	case s.ranked:
+		s.keepUnion(u)
 	case r.Policy.Layout == Savepoints:
-		for _, u := range j.Units {
-			b.keepUnlessDead(u)
-			b.keepWithin(r.Policy, u)
-		}
-	case r.Policy.Layout == Run:
-		for _, u := range j.Units {
-			if !u.Unit.RunID {
-				u.keep(Fact{Rule: NoRunID})
-			}
-		}
+		b.keepUnlessDead(u)
+		b.keepWithin(r.Policy, u)
+	case r.Policy.Layout == Run && !u.Unit.RunID:
+		u.keep(Fact{Rule: NoRunID})
 	}
-	for _, u := range j.Units {
-		b.narrow(r.Policy, u)
-		b.verdict(r, j, u)
-	}
+	b.narrow(r.Policy, u)
+	b.verdict(r, j, u)
 }
 
 // narrow adds the rules that only ever keep more: age and access.

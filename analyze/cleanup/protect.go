@@ -7,7 +7,8 @@ func (b *decider) excluded(policy *Root, j *JobDecision) bool {
 }
 
 // stopJob finds what keeps all units of a job.
-func (b *decider) stopJob(r *RootDecision, j *JobDecision) {
+func (s *standing) stopJob() {
+	b, r, j := s.b, s.r, s.job
 	stop := func(f Fact) { j.Stopped = append(j.Stopped, f) }
 	if len(r.Stopped) > 0 {
 		stop(Fact{Rule: RootStopped, Text: string(r.Stopped[0].Rule)})
@@ -25,25 +26,15 @@ func (b *decider) stopJob(r *RootDecision, j *JobDecision) {
 	if j.Job.Marked {
 		stop(Fact{Rule: Marked, Path: r.Policy.Path + Path("/"+j.Job.Name)})
 	}
-	if j.grouped() {
-		b.stopUnknown(j)
+	// An entry that nobody knows, in the job or in a unit.
+	switch {
+	case j.Job.Grouped() && j.Job.NumUnknown > 0:
+		stop(unknownEntry(j.Job.NumUnknown, j.Job.Unknown))
+	case s.unknown.set:
+		stop(s.unknown.fact)
 	}
-	if r.Policy.Layout == JobRun {
-		b.stopRestoring(j)
-	}
-}
-
-// stopUnknown stops a job for an entry that nobody knows, in it or in a unit.
-func (b *decider) stopUnknown(j *JobDecision) {
-	if j.Job.Grouped() && j.Job.NumUnknown > 0 {
-		j.Stopped = append(j.Stopped, unknownEntry(j.Job.NumUnknown, j.Job.Unknown))
-		return
-	}
-	for _, u := range j.Units {
-		if u.Unit.NumUnknown > 0 {
-			j.Stopped = append(j.Stopped, unknownEntry(u.Unit.NumUnknown, u.Unit.Unknown))
-			return
-		}
+	if s.restoring.set {
+		stop(s.restoring.fact)
 	}
 }
 
@@ -55,22 +46,17 @@ func unknownEntry(n int64, list []flink.Misfit) Fact {
 	return f
 }
 
-// stopRestoring stops a job with a run that may be restoring from any other: it
-// lives or is young, and has nothing complete of its own yet. In other layouts it
+// restoring tells whether a run may be restoring from any other of its job, which stops
+// that: it lives or is young, and has nothing complete of its own yet. In other layouts it
 // is not known which units such a run may need, and the executor decides.
-func (b *decider) stopRestoring(j *JobDecision) {
-	limit := ms(b.p.GuardAge)
-	for _, u := range j.Units {
-		t := &u.Unit.Times
-		if t.HasMetadata {
-			continue
-		}
-		_, unknown := b.unknownAge(t)
-		if live, _ := b.lives(u.Unit); live || unknown || b.imageMs-t.Newest.Ms <= limit {
-			j.Stopped = append(j.Stopped, Fact{Rule: MayBeRestored, Path: u.Path, TimeMs: t.Newest.Ms, Place: t.Newest.Place, LimitMs: limit})
-			return
-		}
+func (b *decider) restoring(u *UnitDecision) bool {
+	t := &u.Unit.Times
+	if t.HasMetadata {
+		return false
 	}
+	_, unknown := b.unknownAge(t)
+	live, _ := b.lives(u.Unit)
+	return live || unknown || b.imageMs-t.Newest.Ms <= ms(b.p.GuardAge)
 }
 
 // lives tells whether a live list has a unit, and by what.

@@ -59,7 +59,7 @@ func (d *Decider) stopTies(ctx context.Context) error {
 		if at, ok := first[r]; !r.asksTies() || ok && at.number < number {
 			return nil
 		}
-		if f, tie := d.b.tie(r.Policy, j); tie {
+		if f, tie := d.b.stand(r, j).tie(); tie {
 			first[r] = tied{number, f}
 		}
 		return nil

@@ -3,6 +3,7 @@ package flink
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"fsweep/analyze/namespace"
@@ -16,6 +17,8 @@ type builder struct {
 	ctx  context.Context
 	root uint32
 	f    dirFacts // of the node that is looked at
+	part func(r *Root, job *Job, more bool) error
+	most int // units and checkpoints of one part of a job
 }
 
 // Each calls fn for every job of every root, in the order of names, with all units that
@@ -26,20 +29,28 @@ type builder struct {
 // It can be called again, and by one goroutine at a time. Errors are those of reading the
 // temporary file, and that of fn or ctx, which ends it.
 func (s *Survey) Each(ctx context.Context, fn func(r *Root, job *Job) error) error {
+	return s.EachPart(ctx, math.MaxInt, func(r *Root, job *Job, _ bool) error { return fn(r, job) })
+}
+
+// EachPart is [Survey.Each] for jobs of which one can have more units than memory. A job with
+// more than most units and checkpoints comes in parts, by the names of units: each time the
+// same value with the units that follow, and more is true of all but the last, which can have
+// none. Unknown and NumUnknown are those of the whole job in the last part, and none before.
+func (s *Survey) EachPart(ctx context.Context, most int, fn func(r *Root, job *Job, more bool) error) error {
 	r, err := newFactReader(s.scan.facts)
 	if err != nil {
 		return err
 	}
-	b := &builder{Survey: s, r: r, ctx: ctx}
+	b := &builder{Survey: s, r: r, ctx: ctx, part: fn, most: most}
 	for i := range s.Roots {
-		if err := b.eachJob(uint32(i), fn); err != nil {
+		if err := b.eachJob(uint32(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *builder) eachJob(i uint32, fn func(r *Root, job *Job) error) error {
+func (b *builder) eachJob(i uint32) error {
 	r, n := b.Roots[i], b.index.start[i]
 	if n == b.index.start[i+1] {
 		return nil
@@ -48,7 +59,7 @@ func (b *builder) eachJob(i uint32, fn func(r *Root, job *Job) error) error {
 	var alone *Job
 	if r.Declared.Layout != JobRun {
 		alone = b.newJob(n, &Job{Dir: r.Dir, Selected: true})
-		if err := fn(r, alone); err != nil {
+		if err := b.part(r, alone, false); err != nil {
 			return err
 		}
 	}
@@ -77,7 +88,7 @@ func (b *builder) eachJob(i uint32, fn func(r *Root, job *Job) error) error {
 			continue
 		}
 		if err == nil {
-			err = fn(r, job)
+			err = b.part(r, job, false)
 		}
 		if err != nil {
 			return err
@@ -104,7 +115,7 @@ func (b *builder) newJob(n uint32, j *Job) *Job {
 	return j
 }
 
-// job makes a job with all its units.
+// job makes a job with all its units, or the last part of it.
 func (b *builder) job(n uint32, name string, c class) (*Job, error) {
 	d := &b.Roots[b.root].Declared
 	j := b.newJob(n, &Job{Name: name, Dir: b.index.dirs[n], Selected: d.selects(name), Excluded: slices.Contains(d.ExcludeJobs, name)})
@@ -119,27 +130,39 @@ func (b *builder) job(n uint32, name string, c class) (*Job, error) {
 	if c == excludedClass {
 		return j, nil
 	}
+	return j, b.units(j, n)
+}
+
+// units adds the units of a job and what in it nobody knows.
+func (b *builder) units(j *Job, n uint32) error {
 	var unknown misfits
 	b.addStrays(&unknown, n)
+	weight := 0 // of the part
 	for s := range b.index.own(n) {
 		switch c := b.index.class(s); {
 		case c == oddInJob:
 			unknown.add(Misfit{Reason: UnknownDirectory, Path: b.index.path(s), INodeID: b.index.id(s), Detail: "no savepoint"}, maxUnknownListed, compareMisfits)
 		case c.ofUnit():
 			if err := b.ctx.Err(); err != nil {
-				return nil, err
+				return err
+			}
+			if weight >= b.most {
+				if err := b.part(b.Roots[b.root], j, true); err != nil {
+					return err
+				}
+				j.Units, weight = nil, 0
 			}
 			if err := b.unit(j, s, c); err != nil {
-				return nil, err
+				return err
 			}
+			u := j.Units[len(j.Units)-1]
+			weight += 1 + len(u.Checkpoints)
+			of := misfits{n: u.NumUnknown, list: u.Unknown}
+			unknown.merge(&of, maxUnknownListed, compareMisfits)
 		}
 	}
-	for _, u := range j.Units {
-		more := misfits{n: u.NumUnknown, list: u.Unknown}
-		unknown.merge(&more, maxUnknownListed, compareMisfits)
-	}
 	j.Unknown, j.NumUnknown = done(&unknown, maxUnknownListed)
-	return j, nil
+	return nil
 }
 
 // marked tells whether the directory whose facts were read has a marker.

@@ -14,8 +14,7 @@ func (s *Survey) Sorter(memory int) *extsort.Sorter {
 	return extsort.New(extsort.Options{Dir: s.scan.o.TempDir, Memory: memory, Limit: s.scan.o.SortLimit})
 }
 
-// AppendUnit appends all of a unit that has no checkpoints and no areas, which is any but a
-// run, for [ReadUnit].
+// AppendUnit appends all of a unit for [ReadUnit].
 func AppendUnit(b []byte, u *Unit) []byte {
 	b = append(b, byte(u.Kind))
 	for _, v := range [...]bool{u.Selected, u.Marked, u.MarkedInside, u.RunID, u.ConstantID, u.Skeleton} {
@@ -30,20 +29,18 @@ func AppendUnit(b []byte, u *Unit) []byte {
 	b = extsort.AppendSigned(b, u.MTimeMs, t.Files, t.Directories, t.Symlinks, t.Length, t.Space, u.OpenFiles, u.Pointers)
 	b = u.Times.pack(b)
 	b = packStamp(b, &u.NewestFile)
-	b = extsort.AppendBool(b, u.Metadata != nil)
-	if u.Metadata != nil {
-		b = packWhole(b, u.Metadata)
-	}
-	b = binary.AppendUvarint(b, uint64(len(u.InProgress)))
-	for i := range u.InProgress {
-		b = packWhole(b, &u.InProgress[i])
-	}
+	b = packMetadata(b, u.Metadata, u.InProgress)
 	b = binary.AppendUvarint(extsort.AppendSigned(b, u.NumUnknown), uint64(len(u.Unknown)))
 	for i := range u.Unknown {
 		b = u.Unknown[i].pack(b)
 	}
-	for _, v := range u.Sum {
-		b = binary.BigEndian.AppendUint64(b, v)
+	b = binary.AppendUvarint(u.Sum.pack(b), uint64(len(u.Checkpoints)))
+	for _, c := range u.Checkpoints {
+		b = c.pack(b)
+	}
+	b = extsort.AppendBool(u.Taskowned.pack(u.Shared.pack(b)), u.Changelog != nil)
+	if u.Changelog != nil {
+		b = u.Changelog.pack(b)
 	}
 	return b
 }
@@ -51,7 +48,7 @@ func AppendUnit(b []byte, u *Unit) []byte {
 // ReadUnit makes the unit again.
 func ReadUnit(b []byte) *Unit {
 	r := &extsort.Unpacker{Rest: b}
-	u := &Unit{Kind: UnitKind(r.Byte()), Shared: Area{Dir: namespace.NoDir}, Taskowned: Area{Dir: namespace.NoDir}}
+	u := &Unit{Kind: UnitKind(r.Byte())}
 	for _, v := range [...]*bool{&u.Selected, &u.Marked, &u.MarkedInside, &u.RunID, &u.ConstantID, &u.Skeleton} {
 		*v = r.Bool()
 	}
@@ -66,21 +63,110 @@ func ReadUnit(b []byte) *Unit {
 	}
 	u.Times.unpack(r)
 	u.NewestFile = unpackStamp(r)
-	if r.Bool() {
-		f := unpackWhole(r)
-		u.Metadata = &f
-	}
-	for range r.Len() {
-		u.InProgress = append(u.InProgress, unpackWhole(r))
-	}
+	u.Metadata, u.InProgress = unpackMetadata(r)
 	u.NumUnknown = r.Signed()
 	for range r.Len() {
 		u.Unknown = append(u.Unknown, unpackMisfit(r))
 	}
-	for i := range u.Sum {
-		u.Sum[i] = r.Fixed()
+	u.Sum.unpack(r)
+	for range r.Len() {
+		u.Checkpoints = append(u.Checkpoints, unpackCheckpoint(r))
+	}
+	u.Shared, u.Taskowned = unpackArea(r), unpackArea(r)
+	if r.Bool() {
+		a := unpackArea(r)
+		u.Changelog = &a
 	}
 	return u
+}
+
+func (c *Checkpoint) pack(b []byte) []byte {
+	t := &c.Totals
+	b = extsort.AppendSigned(b, c.N, c.MTimeMs, t.Files, t.Directories, t.Symlinks, t.Length, t.Space, c.OpenFiles)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, c.INodeID), uint64(c.Dir))
+	b = packMetadata(c.Times.pack(b), c.Metadata, c.InProgress)
+	for _, v := range c.Flags.all() {
+		b = extsort.AppendBool(b, *v)
+	}
+	return c.Sum.pack(extsort.AppendBool(extsort.AppendBool(b, c.Marked), c.MarkedInside))
+}
+
+func unpackCheckpoint(r *extsort.Unpacker) *Checkpoint {
+	c := &Checkpoint{}
+	t := &c.Totals
+	for _, v := range [...]*int64{&c.N, &c.MTimeMs, &t.Files, &t.Directories, &t.Symlinks, &t.Length, &t.Space, &c.OpenFiles} {
+		*v = r.Signed()
+	}
+	c.INodeID, c.Dir = r.Unsigned(), namespace.Dir(r.Unsigned())
+	c.Times.unpack(r)
+	c.Metadata, c.InProgress = unpackMetadata(r)
+	for _, v := range c.Flags.all() {
+		*v = r.Bool()
+	}
+	c.Marked, c.MarkedInside = r.Bool(), r.Bool()
+	c.Sum.unpack(r)
+	return c
+}
+
+func (a *Area) pack(b []byte) []byte {
+	for _, v := range [...]uint64{uint64(a.Dir), uint64(a.Merged), uint64(a.ForSt), a.INodeID} {
+		b = binary.AppendUvarint(b, v)
+	}
+	t := &a.Totals
+	return a.Sum.pack(extsort.AppendSigned(b, t.Files, t.Directories, t.Symlinks, t.Length, t.Space))
+}
+
+func unpackArea(r *extsort.Unpacker) (a Area) {
+	a.Dir, a.Merged, a.ForSt, a.INodeID = namespace.Dir(r.Unsigned()), uint32(r.Unsigned()), uint32(r.Unsigned()), r.Unsigned()
+	t := &a.Totals
+	for _, v := range [...]*int64{&t.Files, &t.Directories, &t.Symlinks, &t.Length, &t.Space} {
+		*v = r.Signed()
+	}
+	a.Sum.unpack(r)
+	return a
+}
+
+// pack appends a sum: a byte if there is none, which is the case without [Options.Sum].
+func (s *Sum) pack(b []byte) []byte {
+	b = extsort.AppendBool(b, *s != (Sum{}))
+	if *s != (Sum{}) {
+		for _, v := range s {
+			b = binary.BigEndian.AppendUint64(b, v)
+		}
+	}
+	return b
+}
+
+func (s *Sum) unpack(r *extsort.Unpacker) {
+	if r.Bool() {
+		for i := range s {
+			s[i] = r.Fixed()
+		}
+	}
+}
+
+// packMetadata appends a `_metadata`, which may be nil, and those that were never finished.
+func packMetadata(b []byte, f *File, unfinished []File) []byte {
+	b = extsort.AppendBool(b, f != nil)
+	if f != nil {
+		b = packWhole(b, f)
+	}
+	b = binary.AppendUvarint(b, uint64(len(unfinished)))
+	for i := range unfinished {
+		b = packWhole(b, &unfinished[i])
+	}
+	return b
+}
+
+func unpackMetadata(r *extsort.Unpacker) (f *File, unfinished []File) {
+	if r.Bool() {
+		file := unpackWhole(r)
+		f = &file
+	}
+	for range r.Len() {
+		unfinished = append(unfinished, unpackWhole(r))
+	}
+	return f, unfinished
 }
 
 func (f *Flags) all() [9]*bool {
