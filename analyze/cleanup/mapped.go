@@ -27,18 +27,19 @@ type mapped struct {
 	dirs  []int    // how many directories stand before each of names, as far as that is known
 	seen  int      // directories
 	job   flink.Job
+	all   bool // piles are asked for units
 	units *extsort.Sorter
 	n     uint32 // units
 	key   []byte
 	rest  []byte
 }
 
-func (d *Decider) newMapped(r *RootDecision) *mapped {
+func (d *Decider) newMapped(r *RootDecision, all bool) *mapped {
 	lists := d.b.in.JobMaps[r.Policy.Path]
 	if lists == nil || r.Policy.Layout != Savepoints {
 		return nil
 	}
-	return &mapped{d: d, r: r, lists: lists, names: lists.jobs(), units: d.survey.Sorter(mappedMemory)}
+	return &mapped{d: d, r: r, lists: lists, names: lists.jobs(), all: all, units: d.survey.Sorter(mappedMemory)}
 }
 
 // jobs gives the names of all jobs, sorted.
@@ -80,7 +81,7 @@ func (m *mapped) take(j *flink.Job) (bool, error) {
 }
 
 // each gives the jobs of the map.
-func (m *mapped) each(ctx context.Context, fn func(r *RootDecision, number int, j *JobDecision) error) error {
+func (m *mapped) each(ctx context.Context, fn eachJob) error {
 	if m == nil {
 		return nil
 	}
@@ -94,35 +95,73 @@ func (m *mapped) each(ctx context.Context, fn func(r *RootDecision, number int, 
 	for len(m.dirs) < len(m.names) {
 		m.dirs = append(m.dirs, m.seen)
 	}
-	job, at := m.job, 0
-	job.Units = nil
-	flush := func() error {
-		if len(job.Units) == 0 {
-			return nil
-		}
-		jobs := m.d.b.group(m.r, &job)
-		j := jobs[len(jobs)-1] // the first is without a name, and empty
-		own := job
-		job.Units, own.Units = nil, nil
-		j.Job = &own
-		return fn(m.r, 1+at+m.dirs[at], j)
-	}
+	job := newMappedJob(m, 0)
+	defer func() { job.large.close() }()
 	for {
 		key, rest, ok, err := r.Next()
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		if !ok {
-			return flush()
+			return job.flush(ctx, fn)
 		}
-		if next := int(binary.BigEndian.Uint32(key)); next != at {
-			if err := flush(); err != nil {
+		if next := int(binary.BigEndian.Uint32(key)); next != job.at {
+			if err := job.flush(ctx, fn); err != nil {
 				return err
 			}
-			at = next
+			job = newMappedJob(m, next)
 		}
-		job.Units = append(job.Units, flink.ReadUnit(rest))
+		if err := job.add(ctx, flink.ReadUnit(rest)); err != nil {
+			return err
+		}
 	}
+}
+
+// mappedJob is the job of a map whose units are read.
+type mappedJob struct {
+	m     *mapped
+	at    int // in the names of the map
+	job   flink.Job
+	large *pile
+}
+
+func newMappedJob(m *mapped, at int) *mappedJob {
+	j := &mappedJob{m: m, at: at, job: m.job}
+	j.job.Units = nil
+	return j
+}
+
+func (j *mappedJob) add(ctx context.Context, u *flink.Unit) error {
+	if len(j.job.Units) < j.m.d.survey.Part(partUnits) {
+		j.job.Units = append(j.job.Units, u)
+		return nil
+	}
+	if j.large == nil {
+		of := j.job
+		of.Units = nil
+		j.large = j.m.d.newPile(j.m.r, &JobDecision{Name: j.m.names[j.at], Mapped: true, Job: &of}, j.m.all)
+	}
+	err := j.large.take(ctx, j.job.Units)
+	j.job.Units = append(j.job.Units[:0], u)
+	return err
+}
+
+// flush gives the job, of which all units were added.
+func (j *mappedJob) flush(ctx context.Context, fn eachJob) error {
+	number := 1 + j.at + j.m.dirs[j.at]
+	switch {
+	case len(j.job.Units) == 0:
+		return nil
+	case j.large != nil:
+		if err := j.large.take(ctx, j.job.Units); err != nil {
+			return err
+		}
+		return j.large.give(number, fn)
+	}
+	jobs := j.m.d.b.group(j.m.r, &j.job)
+	last := jobs[len(jobs)-1] // the first is without a name, and empty
+	j.job.Units = nil
+	return fn(j.m.r, number, last, nil)
 }
 
 func (m *mapped) close() {

@@ -19,6 +19,9 @@ type Step struct {
 	Root   int // in Decision.Roots
 	Number int // of the job in its root: they rise in the order of jobs
 	Job    *JobDecision
+	// First is how many units of the job came in steps before: one that is very large takes
+	// many, with the same Number.
+	First int
 	// Alone: the units belong to no job. Job then first has none of them, and in each step
 	// that follows another one.
 	Alone bool
@@ -55,11 +58,17 @@ func (d *Decider) stopTies(ctx context.Context) error {
 		fact   Fact
 	}
 	first := map[*RootDecision]tied{}
-	err := d.each(ctx, func(r *RootDecision, number int, j *JobDecision) error {
+	err := d.each(ctx, false, func(r *RootDecision, number int, j *JobDecision, large *pile) error {
 		if at, ok := first[r]; !r.asksTies() || ok && at.number < number {
 			return nil
 		}
-		if f, tie := d.b.stand(r, j).tie(); tie {
+		var known *standing
+		if large != nil {
+			known = large.known
+		} else {
+			known = d.b.stand(r, j)
+		}
+		if f, tie := known.tie(); tie {
 			first[r] = tied{number, f}
 		}
 		return nil
@@ -73,30 +82,53 @@ func (d *Decider) stopTies(ctx context.Context) error {
 // Decision gives what was decided of roots. It has neither jobs nor items.
 func (d *Decider) Decision() *Decision { return d.b.out }
 
+// eachJob is called with a job and its number in its root. One that is too large for memory
+// has no units; they are in the pile.
+type eachJob func(r *RootDecision, number int, j *JobDecision, large *pile) error
+
 // each groups the units of all roots, and gives jobs with their numbers. What is not grouped
-// comes one by one, first none of it.
-func (d *Decider) each(ctx context.Context, fn func(r *RootDecision, number int, j *JobDecision) error) error {
+// comes one by one, first none of it. all: piles are asked for units.
+func (d *Decider) each(ctx context.Context, all bool, fn eachJob) error {
 	var of *RootDecision
 	number := 0 // of the next job of the root
 	var m *mapped
-	defer func() { m.close() }()
-	err := d.survey.Each(ctx, func(root *flink.Root, j *flink.Job) error {
+	var large *pile
+	defer func() {
+		m.close()
+		large.close()
+	}()
+	err := d.survey.EachPart(ctx, d.survey.Part(partUnits), func(root *flink.Root, j *flink.Job, more bool) error {
 		if r := d.b.out.Roots[d.roots[root]]; r != of {
 			if err := m.each(ctx, fn); err != nil {
 				return err
 			}
 			m.close()
-			of, number, m = r, 0, d.newMapped(r)
+			of, number, m = r, 0, d.newMapped(r, all)
 		}
-		if j.Grouped() {
-			number++
-			return fn(of, number-1+m.before(j.Name), d.b.group(of, j)[0])
+		if !j.Grouped() {
+			number = max(number, 1) // what is not grouped has the first one
+			if took, err := m.take(j); took || err != nil {
+				return err
+			}
+			return fn(of, 0, d.b.group(of, j)[0], nil)
 		}
-		number = max(number, 1) // what is not grouped has the first one
-		if took, err := m.take(j); took || err != nil {
-			return err
+		if more && large == nil {
+			large = d.newPile(of, &JobDecision{Name: j.Name, Job: j}, all)
 		}
-		return fn(of, 0, d.b.group(of, j)[0])
+		if large != nil {
+			if err := large.take(ctx, j.Units); err != nil || more {
+				return err
+			}
+			j.Units = nil
+		}
+		number++
+		at := number - 1 + m.before(j.Name)
+		if large == nil {
+			return fn(of, at, d.b.group(of, j)[0], nil)
+		}
+		err := large.give(at, fn)
+		large = nil
+		return err
 	})
 	if err != nil {
 		return err
@@ -110,11 +142,17 @@ func (d *Decider) each(ctx context.Context, fn func(r *RootDecision, number int,
 func (d *Decider) Each(ctx context.Context, fn func(s *Step) error) error {
 	var last *RootDecision
 	var alone *JobDecision
-	return d.each(ctx, func(r *RootDecision, number int, j *JobDecision) error {
+	return d.each(ctx, true, func(r *RootDecision, number int, j *JobDecision, large *pile) error {
 		if r != last {
 			last, alone = r, nil
 		}
 		s := &Step{Root: d.roots[r.Root], Number: number, Job: j, Alone: !j.grouped()}
+		if large != nil {
+			return large.each(ctx, func(u *UnitDecision, before int) error {
+				j.Units, s.First, s.Sweeps = append(j.Units[:0], u), before, d.b.takeSweeps()
+				return fn(s)
+			})
+		}
 		switch {
 		case !s.Alone:
 		case alone == nil:

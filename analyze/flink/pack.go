@@ -14,6 +14,15 @@ func (s *Survey) Sorter(memory int) *extsort.Sorter {
 	return extsort.New(extsort.Options{Dir: s.scan.o.TempDir, Memory: memory, Limit: s.scan.o.SortLimit})
 }
 
+// Part is how many units of a job are to be in memory at once: most or, where a test has
+// nearly nothing sorted in memory, fewer.
+func (s *Survey) Part(most int) int {
+	if limit := s.scan.o.SortLimit; limit > 0 {
+		return min(most, limit)
+	}
+	return most
+}
+
 // AppendUnit appends all of a unit for [ReadUnit].
 func AppendUnit(b []byte, u *Unit) []byte {
 	b = append(b, byte(u.Kind))

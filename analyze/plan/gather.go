@@ -43,7 +43,7 @@ func (b *builder) gather(ctx context.Context) error {
 	begun := map[int]bool{} // roots of which what is not grouped has its record
 	err := b.r.Decider.Each(ctx, func(s *cleanup.Step) error {
 		k := jobKey{s.Root, s.Number}
-		if !s.Alone || !begun[s.Root] {
+		if s.First == 0 && (!s.Alone || !begun[s.Root]) {
 			begun[s.Root] = begun[s.Root] || s.Alone
 			b.key, b.rest = appendJobKey(b.key[:0], k, jobRecord), packJob(b.rest[:0], s.Job)
 			if err := b.units.Writer(0).Add(b.key, b.rest); err != nil {
@@ -74,7 +74,7 @@ func (b *builder) addUnits(ctx context.Context, k jobKey, s *cleanup.Step) error
 			b.key = binary.BigEndian.AppendUint64(b.key, ^(uint64(u.Unit.Times.Newest.Ms) ^ 1<<63))
 			b.key = append(b.key, u.Path...)
 		} else {
-			b.key = binary.BigEndian.AppendUint32(b.key, uint32(n))
+			b.key = binary.BigEndian.AppendUint32(b.key, uint32(s.First+n))
 		}
 		for ; len(sweeps) > 0 && sweeps[0].Unit.Path == u.Path; sweeps = sweeps[1:] {
 			if err := b.sweeps.add(k.root, b.key, sweeps[0]); err != nil {

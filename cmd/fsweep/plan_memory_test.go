@@ -71,6 +71,21 @@ func manyJobs(n int) largePlan {
 	return largePlan{"jobs", it, "  - {path: /r, layout: job-run, mode: execute}\n", int64(n), ""}
 }
 
+// largeJob is one job with many runs, of which all but the newest are items.
+func largeJob(n int) largePlan {
+	it := imagetest.NewTree()
+	job := it.Dir("/r/job")
+	for k := range n {
+		run := it.DirIn(job, fmt.Sprintf("%032x", k+1))
+		chk := it.DirIn(run, "chk-1")
+		f := it.FileIn(chk, "_metadata", 10)
+		f.MTimeMs += int64(k)
+		chk.MTimeMs += int64(k)
+		run.MTimeMs += int64(k)
+	}
+	return largePlan{"job", it, "  - {path: /r, layout: job-run, keep: 1, mode: execute}\n", int64(n) - 1, ""}
+}
+
 // manySavepoints stand right below their root, and their runs are dead.
 func manySavepoints(n int) largePlan {
 	it := imagetest.NewTree()
@@ -128,7 +143,7 @@ func TestPlanMemory(t *testing.T) {
 	for _, make := range []func() largePlan{
 		func() largePlan { return millionFiles(million) }, func() largePlan { return manyChildren(million) },
 		func() largePlan { return manyJobs(million / 2) }, func() largePlan { return manySavepoints(million) },
-		func() largePlan { return manyMapped(million) }, func() largePlan { return manySwept(300_000) },
+		func() largePlan { return largeJob(300_000) }, func() largePlan { return manyMapped(million) }, func() largePlan { return manySwept(300_000) },
 	} {
 		c := make()
 		t.Run(c.name, func(t *testing.T) {
