@@ -84,6 +84,71 @@ func TestEachAgain(t *testing.T) {
 	}
 }
 
+// TestEachPart: a job in parts is the one that comes whole. Its units are never more than
+// asked for, and what nobody knows in it comes with the last part only.
+func TestEachPart(t *testing.T) {
+	t.Parallel()
+	it := imagetest.NewTree()
+	for i, n := range []int{0, 1, 2, 3, 7, 8} {
+		job := it.Dir(fmt.Sprintf("/r/job %d", i))
+		for k := range n {
+			run := it.DirIn(job, fmt.Sprintf("%032x", k+1))
+			for c := range k % 3 {
+				it.FileIn(it.DirIn(run, fmt.Sprintf("chk-%d", c+1)), "_metadata", 10)
+			}
+			if k%4 == 1 {
+				it.FileIn(run, "odd", 1)
+			}
+		}
+	}
+	s, err := Look(t.Context(), load(t, it), []Declaration{decl(JobRun, "/r")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var want []*Job
+	if err := s.Each(t.Context(), func(_ *Root, j *Job) error {
+		want = append(want, j)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int{1, 2, 3, 100} {
+		var got []*Job
+		var units []*Unit
+		parts := 0
+		err := s.EachPart(t.Context(), most, func(_ *Root, j *Job, more bool) error {
+			parts++
+			units = append(units, j.Units...)
+			if len(j.Units) > most || more && (len(j.Units) == 0 || j.NumUnknown > 0) {
+				t.Errorf("%d units, %d unknown, more: %v", len(j.Units), j.NumUnknown, more)
+			}
+			if !more {
+				j.Units = units
+				got, units = append(got, j), nil
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" || len(got) != 6 || (parts > 6) != (most < 100) {
+			t.Errorf("%d jobs in %d parts: %s", len(got), parts, diff)
+		}
+	}
+	stop := errors.New("stop")
+	n := 0
+	err = s.EachPart(t.Context(), 1, func(_ *Root, _ *Job, more bool) error {
+		if n++; more {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || n != 3 { // the third job is the first of two parts
+		t.Error(err, n)
+	}
+}
+
 // TestEachErrors: what ends it is given back, and no room to sort is an error of Look.
 func TestEachErrors(t *testing.T) {
 	t.Parallel()

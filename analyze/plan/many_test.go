@@ -110,3 +110,42 @@ func TestManyUnitsEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLargeJobEnds: an interruption ends what is decided about one job that is larger than
+// memory, of which units come one by one.
+func TestLargeJobEnds(t *testing.T) {
+	t.Parallel()
+	const units = 100
+	w := newWorld("roots: [{path: /f/cp, layout: job-run}]\n")
+	w.sortLimit, w.tempDir = 1, t.TempDir()
+	for i := range units {
+		w.put(fmt.Sprintf("/f/cp/job/%032x/chk-1/_metadata", i+1), int64(300+i), 10)
+	}
+	r, _ := w.request(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	step := func(s *cleanup.Step) error {
+		if len(s.Job.Units) != 1 || s.First != steps {
+			t.Errorf("%d units behind %d, want one behind %d", len(s.Job.Units), s.First, steps)
+		}
+		if steps++; steps == 7 {
+			cancel()
+		}
+		return nil
+	}
+	if err := r.Decider.Each(ctx, step); !errors.Is(err, context.Canceled) || steps != 7 {
+		t.Errorf("%v after %d units", err, steps)
+	}
+	if err := r.Decider.Each(ctx, step); !errors.Is(err, context.Canceled) || steps != 7 {
+		t.Errorf("%v after %d units", err, steps)
+	}
+	steps = 8
+	if err := r.Decider.Each(t.Context(), func(s *cleanup.Step) error {
+		if steps++; s.Job.Units[0].Newer != int64(steps-9) {
+			t.Errorf("%d are newer than unit %d", s.Job.Units[0].Newer, steps-9)
+		}
+		return nil
+	}); err != nil || steps != 8+units {
+		t.Errorf("%v after %d units", err, steps-8)
+	}
+}
