@@ -14,13 +14,14 @@ type Decider struct {
 	roots  map[*flink.Root]int
 }
 
-// Step is a job that was decided. Its items are not held against belts: see [Tally].
+// Step is a job that was decided, or a part of one that is too large for memory. Its items are not held against belts: see [Tally].
 type Step struct {
 	Root   int // in Decision.Roots
 	Number int // of the job in its root: they rise in the order of jobs
 	Job    *JobDecision
-	// First is how many units of the job came in steps before: one that is very large takes
-	// many, with the same Number.
+	// First is how many units of the job came in the steps before. A job that is too large
+	// for memory comes in many steps, one behind the other: the value of Job is the same in
+	// all, and each has the units that follow.
 	First int
 	// Alone: the units belong to no job. Job then first has none of them, and in each step
 	// that follows another one.
