@@ -78,7 +78,7 @@ func (s *Session) settleDue(ctx context.Context) error {
 // there. What was looked at less than half a minute ago is as it was: the verdict says how old
 // the oldest answer is that it rests on, but for those about guards.
 func (s *Session) Again(ctx context.Context, item *planfile.Item) (Verdict, error) {
-	i, ok := s.byID[item.InodeID]
+	i, ok := s.byID.find(item.InodeID)
 	if !ok {
 		return Verdict{}, fmt.Errorf("%q is no item of this plan", item.Path)
 	}
@@ -160,6 +160,9 @@ func (s *Session) Guards(ctx context.Context, everything bool) ([]*planfile.Item
 	if err != nil {
 		return nil, fmt.Errorf("guards: %w", err)
 	}
+	if s.owed == 0 { // so that what every move takes does not grow with the plan
+		return nil, nil
+	}
 	var back []*planfile.Item
 	for _, i := range s.order {
 		r := &s.items[i]
@@ -171,6 +174,7 @@ func (s *Session) Guards(ctx context.Context, everything bool) ([]*planfile.Item
 			return nil, err
 		}
 		r.late = true
+		s.owed--
 		back = append(back, &item)
 	}
 	return back, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"fsweep/execute"
 	"fsweep/proto/flinkmeta"
@@ -59,7 +60,7 @@ func (s *Session) planned(ctx context.Context, since int64) error {
 
 // due tells whether a guard counts and has to be asked for.
 func (s *Session) due(g *planfile.Guard, since int64) bool {
-	if i, ok := s.byID[g.Item]; ok && !s.stays(i) {
+	if i, ok := s.byID.find(g.Item); ok && !s.stays(i) {
 		return false
 	}
 	s.mu.Lock()
@@ -268,7 +269,7 @@ func (s *Session) refer(g *guard, ref string) {
 // own tells whether a guard lies in an item, or in another part of its run: what it refers
 // to there is no reason why it stays.
 func (s *Session) own(g *guard, i int32) bool {
-	in, ok := s.byID[g.in]
+	in, ok := s.byID.find(g.in)
 	return ok && s.items[in].group == s.items[i].group
 }
 
@@ -314,9 +315,10 @@ func (s *Session) blind(g *guard, why error) {
 		return
 	}
 	everything := s.header.UnreadableGuard == planfile.UnreadableEverything
+	owner := int32(slices.Index(s.owners, g.owner))
 	for i := range s.items {
 		r := &s.items[i]
-		if everything || (g.owner == "" || r.owner == g.owner) && (g.root < 0 || r.root == g.root) {
+		if everything || (g.owner == "" || r.owner == owner) && (g.root < 0 || r.root == g.root) {
 			s.keep(int32(i), BlindGuard, g.path, text("error", why.Error()))
 		}
 	}

@@ -28,14 +28,25 @@ func (s *Session) load() error {
 	for i := range s.header.Roots {
 		root[s.header.Roots[i].Path] = int32(i)
 	}
+	n := int(s.plan.Footer().Items)
+	s.items = make([]record, 0, n)
+	s.byID.resize(n)
+	owners := map[planfile.Name]int32{}
 	for item, err := range s.plan.Items() {
 		if err != nil {
 			return err
 		}
 		i := int32(len(s.items))
+		owner, ok := owners[item.Owner]
+		if !ok {
+			owner = int32(len(s.owners))
+			owners[item.Owner] = owner
+			s.owners = append(s.owners, string(item.Owner))
+		}
+		p := string(item.Path)
 		r := record{
-			ref: item.Ref(), path: string(item.Path), owner: string(item.Owner), job: string(item.Job), run: string(item.Run), id: item.InodeID,
-			group: item.InodeID, newest: item.MTimeMs, root: root[item.Root], kind: item.Kind, isDir: item.IsDirectory(),
+			ref: item.Ref(), path: p, owner: owner, job: within(p, string(item.Job)), run: within(p, string(item.Run)), id: item.InodeID,
+			group: item.InodeID, newest: item.MTimeMs, root: root[item.Root], isDir: item.IsDirectory(),
 		}
 		r.moved = s.o.Moved != nil && s.o.Moved(item.InodeID)
 		if item.SplitOf != 0 {
@@ -43,8 +54,7 @@ func (s *Session) load() error {
 			s.split[r.group]++
 		}
 		s.items = append(s.items, r)
-		s.byID[item.InodeID] = i
-		s.known[item.InodeID] = true
+		s.byID.add(i)
 		s.judge(i, &item)
 	}
 	return nil

@@ -24,6 +24,14 @@ func after(p, name string) string {
 	return p
 }
 
+// within gives a name as a part of a path that has it, so that it needs no memory of its own.
+func within(p, name string) string {
+	if i := strings.Index(p, name); i >= 0 {
+		return p[i : i+len(name)]
+	}
+	return name
+}
+
 func join(dir, name string) string {
 	if dir == "/" {
 		return dir + name

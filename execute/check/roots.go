@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,6 @@ type place struct {
 	path    string
 	owner   string
 	root    int32 // -1: in no root
-	job     string
 	isRun   bool
 	known   bool  // the plan knows it
 	jobless bool  // its job is not known to the plan either
@@ -38,17 +38,22 @@ func (s *Session) prepare() error {
 		if err != nil {
 			return err
 		}
-		s.known[k.InodeID] = true
+		p := string(k.Path)
+		if i, ok := s.byID.find(k.InodeID); !ok {
+			s.known = append(s.known, k.InodeID)
+		} else if s.items[i].path == p {
+			p = s.items[i].path // one string for both
+		}
 		if !utf8.ValidString(string(k.Path)) {
 			s.odd[string(k.Path)] = k.InodeID
 		}
 		if k.Kind == planfile.KnownJob || k.Kind == planfile.KnownEntry {
 			continue
 		}
-		r := root[k.Root]
-		job, _ := cutSlash(strings.TrimPrefix(string(k.Path), string(k.Root)+"/"))
-		s.place(&place{id: k.InodeID, path: string(k.Path), root: r, job: job, isRun: k.Kind == planfile.KnownRun, known: true})
+		s.place(&place{id: k.InodeID, path: p, root: root[k.Root], isRun: k.Kind == planfile.KnownRun, known: true})
 	}
+	slices.Sort(s.known)
+	s.inPlan = len(s.places)
 	for g, err := range s.plan.Guards() {
 		if err != nil {
 			return err
@@ -56,7 +61,7 @@ func (s *Session) prepare() error {
 		if g.Waived != "" && s.nowMs() < g.WaivedUntilMs {
 			s.waived[g.InodeID] = true
 		}
-		if i, ok := s.byID[g.Item]; ok {
+		if i, ok := s.byID.find(g.Item); ok {
 			s.items[i].metadata = s.items[i].metadata || g.Kind == planfile.GuardMetadata
 			s.items[i].newest = max(s.items[i].newest, g.MTimeMs)
 		}
@@ -67,11 +72,32 @@ func (s *Session) prepare() error {
 func (s *Session) place(p *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.placed[p.id] {
-		s.placed[p.id], s.newPlace = true, true
+	if _, ok := s.placed.find(p.id); !ok {
 		s.places = append(s.places, p)
-		s.dirs[p.path] = true
+		s.placed.add(int32(len(s.places) - 1))
+		s.newPlace = true
+		if !p.known { // those of the plan can be found by their order
+			s.dirs[p.path] = true
+		}
 	}
+}
+
+// firstVisit tells whether a directory is no place yet, and was not asked for before.
+func (s *Session) firstVisit(dir string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, seen := slices.BinarySearchFunc(s.places[:s.inPlan], dir, func(p *place, dir string) int { return strings.Compare(p.path, dir) })
+	if seen || s.dirs[dir] {
+		return false
+	}
+	s.dirs[dir] = true
+	return true
+}
+
+// jobOf gives the name of what a place of a root lies in, or is, right below the root.
+func (s *Session) jobOf(p *place) string {
+	job, _ := cutSlash(strings.TrimPrefix(strings.TrimPrefix(p.path, string(s.header.Roots[p.root].Path)), "/"))
+	return job
 }
 
 // listRoots lists roots and jobs that were not listed for a while, and finds what is
@@ -119,7 +145,7 @@ func (s *Session) listAround(ctx context.Context, r *record) (int64, error) {
 		return 0, err
 	}
 	s.listed[dir] = begin
-	return begin, s.listJob(ctx, &place{id: st.ID, path: dir, owner: st.Owner, root: r.root, job: name, known: s.isKnown(st.ID)})
+	return begin, s.listJob(ctx, &place{id: st.ID, path: dir, owner: st.Owner, root: r.root, known: s.isKnown(st.ID)})
 }
 
 // sameRoot gives a root, or keeps all in it if it is not that of the plan.
@@ -159,7 +185,7 @@ func (s *Session) listRoot(ctx context.Context, i int32) error {
 			return nil
 		}
 		p := place{
-			id: e.ID, path: join(string(r.Path), string(e.Name)), owner: e.Owner, root: i, job: string(e.Name),
+			id: e.ID, path: join(string(r.Path), string(e.Name)), owner: e.Owner, root: i,
 			known: s.isKnown(e.ID), isRun: r.Layout == planfile.LayoutRun,
 		}
 		if e.Kind != execute.Directory {
@@ -189,9 +215,11 @@ func (s *Session) groups(layout planfile.Layout, name string) bool {
 }
 
 func (s *Session) isKnown(id uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[id]
+	if _, ok := s.byID.find(id); ok {
+		return true
+	}
+	_, ok := slices.BinarySearch(s.known, id)
+	return ok
 }
 
 // isRoot tells whether another root is, or lies below, a directory of root i.
@@ -214,11 +242,11 @@ func (s *Session) listJob(ctx context.Context, job *place) error {
 			return nil
 		}
 		p := place{
-			id: e.ID, path: join(job.path, string(e.Name)), owner: e.Owner, root: job.root, job: job.job,
+			id: e.ID, path: join(job.path, string(e.Name)), owner: e.Owner, root: job.root,
 			isRun: r.Layout == planfile.LayoutJobRun, jobless: !job.known,
 		}
 		if r.Layout == planfile.LayoutJobRun {
-			s.keepJob(job.root, job.job, NewRun, "", text("run", p.path))
+			s.keepJob(job.root, s.jobOf(job), NewRun, "", text("run", p.path))
 		}
 		if e.Kind == execute.Directory {
 			s.place(&p)
@@ -263,7 +291,7 @@ func (s *Session) keepBelow(dir string, rule Rule, guard string, facts ...planfi
 // keepRestored keeps what a run without a checkpoint of its own may start from.
 func (s *Session) keepRestored(p *place, facts ...planfile.Fact) {
 	if p.root >= 0 && s.header.Roots[p.root].Layout == planfile.LayoutJobRun && !p.jobless {
-		s.keepJob(p.root, p.job, MayBeRestored, p.path, facts...)
+		s.keepJob(p.root, s.jobOf(p), MayBeRestored, p.path, facts...)
 		return
 	}
 	for i := range s.items {

@@ -25,12 +25,18 @@ func (s *Session) searchPaths() error {
 	if len(s.items) == 0 {
 		return nil
 	}
-	needles := make([][]byte, len(s.items))
+	size := 0
 	for i := range s.items {
-		needles[i] = []byte(s.items[i].path)
+		size += len(s.items[i].path) + 1
+	}
+	needles, texts := make([][]byte, len(s.items)), make([]byte, 0, size)
+	for i := range s.items {
+		from := len(texts)
+		texts = append(texts, s.items[i].path...)
 		if s.items[i].isDir {
-			needles[i] = append(needles[i], '/')
+			texts = append(texts, '/')
 		}
+		needles[i] = texts[from:len(texts):len(texts)]
 	}
 	var err error
 	s.strict, err = flinkmeta.NewSearch(needles)
@@ -118,7 +124,7 @@ func (s *Session) eachFile(ctx context.Context, r *record, fn func(string) error
 			continue // the last look at the item will see that
 		}
 		if errors.Is(err, errHidden) {
-			i := s.byID[r.id]
+			i, _ := s.byID.find(r.id)
 			s.keep(i, NotVisible, "", text("path", r.path), text("error", err.Error()))
 			return nil
 		}

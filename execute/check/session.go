@@ -63,15 +63,14 @@ const (
 type record struct {
 	ref      planfile.Ref
 	path     string
-	owner    string
-	job, run string
+	job, run string // parts of path
 	id       uint64
 	group    uint64 // the run that moves in parts, or id
 	newest   int64  // ms: the newest mtime of its directories and guards
 	checked  int64  // ms: when it was looked at last
 	verdict  *Verdict
 	root     int32
-	kind     planfile.Kind
+	owner    int32 // in the owners of the session
 	isDir    bool
 	metadata bool // holds a `_metadata`
 	moved    bool
@@ -87,10 +86,11 @@ type Session struct {
 	reads  execute.Reader
 	o      Options
 
-	items []record // by path, as in the plan
-	byID  map[uint64]int32
-	order []int32
-	live  *liveIndex // nil: not read yet
+	items  []record // by path, as in the plan
+	byID   *index   // of items
+	owners []string // of items
+	order  []int32
+	live   *liveIndex // nil: not read yet
 
 	began    bool // Check was called
 	outcome  error
@@ -100,6 +100,7 @@ type Session struct {
 	mu     sync.Mutex // of what goroutines change
 	budget int64
 	fresh  []int32 // items that stay since the last round
+	owed   int     // items that were moved and have to come back, and were not handed out yet
 	// newPlace: a place was found since the last round
 	newPlace bool
 	marked   map[string]mark
@@ -107,11 +108,12 @@ type Session struct {
 	err      error
 
 	roots  []rootState
-	known  map[uint64]bool    // inode ids that the plan knows
-	odd    map[string]uint64  // of these, those whose path is no text
-	places []*place           // where guards come to be
-	placed map[uint64]bool    // their inode ids
-	dirs   map[string]bool    // and paths
+	known  []uint64           // inode ids that the plan knows beside items, sorted
+	odd    map[string]uint64  // of what the plan knows, the inode ids of paths that are no text
+	places []*place           // where guards come to be: first those of the plan, by path
+	inPlan int                // how many the plan has
+	placed *index             // of places, by inode id
+	dirs   map[string]bool    // paths of other places, and of other directories with guards
 	guards map[uint64]reading // guards that were read
 	waived map[uint64]bool    // those that need not be readable
 	split  map[uint64]int     // parts of runs that may move, by run
@@ -135,12 +137,15 @@ func New(plan *planfile.Reader, digest planfile.Digest, looks execute.Inspector,
 	if o.Budget == 0 {
 		o.Budget = usualBudget
 	}
-	return &Session{
+	s := &Session{
 		plan: plan, digest: digest, header: plan.Header(), looks: looks, reads: reads, o: o,
-		byID: map[uint64]int32{}, budget: o.Budget, marked: map[string]mark{}, listed: map[string]int64{},
-		known: map[uint64]bool{}, odd: map[string]uint64{}, placed: map[uint64]bool{}, dirs: map[string]bool{},
+		budget: o.Budget, marked: map[string]mark{}, listed: map[string]int64{},
+		odd: map[string]uint64{}, dirs: map[string]bool{},
 		guards: map[uint64]reading{}, waived: map[uint64]bool{}, split: map[uint64]int{},
-	}, nil
+	}
+	s.byID = newIndex(0, func(i int32) uint64 { return s.items[i].id })
+	s.placed = newIndex(0, func(i int32) uint64 { return s.places[i].id })
+	return s, nil
 }
 
 func (s *Session) nowMs() int64 { return s.o.Now().UnixMilli() }
@@ -180,8 +185,12 @@ func (s *Session) verdict(i int32) Verdict {
 func (s *Session) Moved(item *planfile.Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, ok := s.byID[item.InodeID]; ok {
-		s.items[i].moved = true
+	if i, ok := s.byID.find(item.InodeID); ok {
+		r := &s.items[i]
+		if !r.moved && r.verdict != nil && !r.late {
+			s.owed++
+		}
+		r.moved = true
 	}
 }
 
@@ -214,6 +223,9 @@ func (s *Session) keepOne(i int32, v *Verdict) {
 	case old == nil:
 		r.verdict = v
 		s.fresh = append(s.fresh, i)
+		if r.moved {
+			s.owed++
+		}
 		if n := s.split[r.group]; n > 0 {
 			s.split[r.group] = n - 1
 		}

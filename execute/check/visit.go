@@ -30,7 +30,7 @@ type findings struct {
 
 // counts tells whether guards in a place count: they do not while it may move.
 func (s *Session) counts(p *place) bool {
-	i, ok := s.byID[p.id]
+	i, ok := s.byID.find(p.id)
 	return !ok || s.stays(i)
 }
 
@@ -135,7 +135,7 @@ func (s *Session) checkpoint(ctx context.Context, p *place, f *findings, e *exec
 	s.mu.Lock()
 	parts := s.split[p.id]
 	s.mu.Unlock()
-	if _, ok := s.byID[e.ID]; parts > 0 && !ok { // somebody goes on with a run that was to move in parts
+	if _, ok := s.byID.find(e.ID); parts > 0 && !ok { // somebody goes on with a run that was to move in parts
 		s.keepBelow(p.path, Changed, "", text("path", where), text("in_plan", "nothing"))
 		s.keepBelow(p.path, MayBeRestored, p.path, text("new_run", where)) // what was moved of it
 	}
@@ -157,7 +157,7 @@ func (s *Session) found(p *place, f *findings, e *execute.Status, where string, 
 	if i, ok := s.holding(where); ok && s.mayMove(i) {
 		return
 	}
-	if _, ok := s.byID[in]; !ok {
+	if _, ok := s.byID.find(in); !ok {
 		in = p.id
 	}
 	f.guards = append(f.guards, guard{id: e.ID, path: where, owner: e.Owner, root: p.root, length: e.Length, mtimeMs: e.MTimeMs, pointer: pointer, in: in})
@@ -204,11 +204,7 @@ func (s *Session) visitOutside(ctx context.Context, g *planfile.Guard) error {
 			dir = up
 		}
 	}
-	s.mu.Lock()
-	seen := s.dirs[dir]
-	s.dirs[dir] = true
-	s.mu.Unlock()
-	if seen {
+	if !s.firstVisit(dir) {
 		return nil
 	}
 	if !utf8.ValidString(dir) {
