@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,16 @@ import (
 
 const program = "fsweep-exec"
 
-func main() { os.Exit(cli.Main(cli.System(program), run)) }
+// garbagePercent is how much garbage may be beside what is in use. NameNodes answer far more
+// slowly than it is collected, and a plan can have 200,000 items.
+const garbagePercent = 50
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+	os.Exit(cli.Main(cli.System(program), run))
+}
 
 func run(ctx context.Context, env *cli.Env) error {
 	root := newRoot(env)

@@ -181,18 +181,26 @@ func movedBy(i *journal.Intent, chain []uint64) moved {
 // arrival is what a run keeps of each item that was moved; the rest is in the item. There
 // can be 200,000.
 type arrival struct {
-	intent    int64
+	intent int64
+	goal   int32 // in the goals of the run
+}
+
+// goal is where items arrived, mostly many of one job.
+type goal struct {
 	dir, into uint64
 	trash     planfile.Path
 	to        planfile.Path // "" where it is the usual one
 }
 
 func (r *run) remember(m moved) {
-	to := m.to
-	if to == usual(m.trash, m.from) {
-		to = ""
+	g := goal{m.dir, m.into, m.trash, m.to}
+	if g.to == usual(m.trash, m.from) {
+		g.to = ""
 	}
-	r.moved[m.id] = arrival{m.intent, m.dir, m.into, m.trash, to}
+	if n := len(r.goals); n == 0 || r.goals[n-1] != g {
+		r.goals = append(r.goals, g)
+	}
+	r.moved[m.id] = arrival{m.intent, int32(len(r.goals) - 1)}
 }
 
 // usual is where an item goes if nothing is in the way.
@@ -204,11 +212,12 @@ func (r *run) recall(i *planfile.Item) (moved, bool) {
 	if !ok || r.j.State().Outcome(i.InodeID) != journal.OutcomeDone {
 		return moved{}, false
 	}
-	if a.to == "" {
-		a.to = usual(a.trash, i.Path)
+	g := r.goals[a.goal]
+	if g.to == "" {
+		g.to = usual(g.trash, i.Path)
 	}
 	return moved{
-		intent: a.intent, kind: i.Kind, id: i.InodeID, from: i.Path, to: a.to, trash: a.trash, dir: a.dir, into: a.into,
+		intent: a.intent, kind: i.Kind, id: i.InodeID, from: i.Path, to: g.to, trash: g.trash, dir: g.dir, into: g.into,
 		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
 	}, true
 }

@@ -15,6 +15,7 @@ import (
 type run struct {
 	*actor
 	moved     map[uint64]arrival // what the journal has moved, by inode id
+	goals     []goal             // where that is
 	inodes    int64              // moved by this process
 	spent     int64              // by earlier ones, in the present trash interval
 	attempted bool               // a rename of an item was announced
