@@ -246,7 +246,7 @@ func (s *Session) refer(g *guard, ref string) {
 			g.foreign[i] = true
 			return
 		}
-		s.keep(i, ReferredTo, g.path, text("reference", p))
+		s.keep(i, ReferredTo, g.path, shown("reference", p))
 		return
 	}
 	for i := range s.header.Roots {
@@ -261,7 +261,7 @@ func (s *Session) refer(g *guard, ref string) {
 	from, to := s.below(p)
 	for i := from; i < to; i++ {
 		if !s.own(g, i) {
-			s.keep(i, ReferredTo, g.path, text("reference", p))
+			s.keep(i, ReferredTo, g.path, shown("reference", p))
 		}
 	}
 }

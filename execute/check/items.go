@@ -70,10 +70,10 @@ func (s *Session) judge(i int32, item *planfile.Item) {
 		s.keep(i, Observed, "")
 	}
 	if s.live.names(root.Layout, string(item.Job), string(item.Run)) {
-		s.keep(i, Live, "", text("id", string(item.Run)))
+		s.keep(i, Live, "", shown("id", string(item.Run)))
 	}
 	if pin, ok := s.live.pin(string(item.Path)); ok {
-		s.keep(i, Pinned, "", text("pin", pin))
+		s.keep(i, Pinned, "", shown("pin", pin))
 	}
 }
 
@@ -163,9 +163,9 @@ func (l *itemLook) keep(rule Rule, facts ...planfile.Fact) (bool, error) {
 func (l *itemLook) failed(rule Rule, where string, err error) (bool, error) {
 	switch {
 	case errors.Is(err, errNothing):
-		return l.keep(rule, text("path", where), text("now", "nothing"))
+		return l.keep(rule, shown("path", where), text("now", "nothing"))
 	case errors.Is(err, errHidden):
-		return l.keep(NotVisible, text("path", where), text("error", err.Error()))
+		return l.keep(NotVisible, shown("path", where), text("error", err.Error()))
 	}
 	return false, err
 }
@@ -183,9 +183,9 @@ func (l *itemLook) markers(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	case m.found:
-		return l.keep(Marked, text("path", where))
+		return l.keep(Marked, shown("path", where))
 	case m.hidden != nil:
-		return l.keep(NotVisible, text("path", where), text("error", m.hidden.Error()))
+		return l.keep(NotVisible, shown("path", where), text("error", m.hidden.Error()))
 	}
 	return true, nil
 }
@@ -221,7 +221,7 @@ func (l *itemLook) identity(ctx context.Context) (bool, error) {
 	case st.MTimeMs != item.MTimeMs:
 		return l.keep(Changed, differs("mtime_ms", item.MTimeMs, st.MTimeMs)...)
 	case st.Owner != string(item.Owner) || st.Group != string(item.Group):
-		return l.keep(Changed, text("owner_in_plan", string(item.Owner)+":"+string(item.Group)), text("owner_now", st.Owner+":"+st.Group))
+		return l.keep(Changed, shown("owner_in_plan", string(item.Owner)+":"+string(item.Group)), shown("owner_now", st.Owner+":"+st.Group))
 	case st.Children != item.Children:
 		return l.keep(Changed, differs("children", item.Children, st.Children)...)
 	case kind == execute.File && st.Length != item.Totals.Length:
@@ -239,9 +239,9 @@ func (l *itemLook) elsewhere(ctx context.Context, there *execute.Status) (bool, 
 	}
 	switch {
 	case still != nil && there == nil:
-		return l.keep(MovedAway, text("path", string(item.Path)))
+		return l.keep(MovedAway, shown("path", string(item.Path)))
 	case there == nil:
-		return l.keep(Gone, text("path", string(item.Path)))
+		return l.keep(Gone, shown("path", string(item.Path)))
 	}
 	return l.keep(Replaced, text("inode_in_plan", decimal(item.InodeID)), text("inode_now", decimal(there.ID)))
 }
@@ -270,7 +270,7 @@ func (s *Session) atPath(ctx context.Context, p string, parent uint64) (*execute
 func (l *itemLook) flags(ctx context.Context) (bool, error) {
 	item, st := &l.t.item, l.status
 	if st.Snapshottable {
-		return l.keep(Snapshottable, text("path", string(item.Path)))
+		return l.keep(Snapshottable, shown("path", string(item.Path)))
 	}
 	if st.Kind == execute.File {
 		return l.closed(ctx, item.InodeID, string(item.Path))
@@ -283,7 +283,7 @@ func (l *itemLook) flags(ctx context.Context) (bool, error) {
 	case err != nil:
 		return l.failed(Gone, string(item.Path), err)
 	case zone == string(item.Path):
-		return l.keep(EncryptionZone, text("path", zone))
+		return l.keep(EncryptionZone, shown("path", zone))
 	}
 	return true, nil
 }
@@ -294,7 +294,7 @@ func (l *itemLook) closed(ctx context.Context, id uint64, where string) (bool, e
 	case err != nil:
 		return l.failed(Gone, where, err)
 	case !closed:
-		return l.keep(OpenFile, text("path", where))
+		return l.keep(OpenFile, shown("path", where))
 	}
 	return true, nil
 }
@@ -311,15 +311,15 @@ func (l *itemLook) directories(ctx context.Context) (bool, error) {
 		}
 		switch {
 		case st == nil:
-			return l.keep(Changed, text("path", where), text("now", "nothing"))
+			return l.keep(Changed, shown("path", where), text("now", "nothing"))
 		case st.ID != d.InodeID || st.Kind != execute.Directory:
-			return l.keep(Changed, text("path", where), text("inode_in_plan", decimal(d.InodeID)), text("inode_now", decimal(st.ID)))
+			return l.keep(Changed, shown("path", where), text("inode_in_plan", decimal(d.InodeID)), text("inode_now", decimal(st.ID)))
 		case st.MTimeMs != d.MTimeMs:
-			return l.keep(Changed, append(differs("mtime_ms", d.MTimeMs, st.MTimeMs), text("path", where))...)
+			return l.keep(Changed, append(differs("mtime_ms", d.MTimeMs, st.MTimeMs), shown("path", where))...)
 		case st.Children != d.Children:
-			return l.keep(Changed, append(differs("children", d.Children, st.Children), text("path", where))...)
+			return l.keep(Changed, append(differs("children", d.Children, st.Children), shown("path", where))...)
 		case st.Snapshottable:
-			return l.keep(Snapshottable, text("path", where))
+			return l.keep(Snapshottable, shown("path", where))
 		}
 	}
 	return true, nil

@@ -24,12 +24,12 @@ func (s *Session) readLists() []Problem {
 	s.live = &liveIndex{ids: map[string]bool{}, digits: map[string]bool{}, clusters: map[string]bool{}, pinned: map[string]bool{}}
 	read := func(in planfile.Input, pins bool) {
 		if s.o.Lists == nil {
-			problems = append(problems, Problem{Code: ListNotUsable, Facts: []planfile.Fact{text("file", in.File), text("error", "nobody gave it")}})
+			problems = append(problems, Problem{Code: ListNotUsable, Facts: []planfile.Fact{shown("file", in.File), text("error", "nobody gave it")}})
 			return
 		}
 		named, err := s.o.Lists(in, pins)
 		if err != nil {
-			problems = append(problems, Problem{Code: ListNotUsable, Facts: []planfile.Fact{text("file", in.File), text("error", err.Error())}})
+			problems = append(problems, Problem{Code: ListNotUsable, Facts: []planfile.Fact{shown("file", in.File), text("error", err.Error())}})
 			return
 		}
 		s.live.add(named)
@@ -50,7 +50,7 @@ func (s *Session) readLists() []Problem {
 func shrunk(in planfile.Input, n *Named, pins bool) (problems []Problem) {
 	lost := func(what string, before int64, now int) {
 		if before > 0 && int64(now)*10 <= before*9 {
-			problems = append(problems, Problem{Code: ListShrunk, Facts: append([]planfile.Fact{text("file", in.File)}, differs(what, before, int64(now))...)})
+			problems = append(problems, Problem{Code: ListShrunk, Facts: append([]planfile.Fact{shown("file", in.File)}, differs(what, before, int64(now))...)})
 		}
 	}
 	if pins {
@@ -59,10 +59,10 @@ func shrunk(in planfile.Input, n *Named, pins bool) (problems []Problem) {
 	lost("ids", in.IDs, len(n.IDs))
 	lost("clusters", in.Clusters, len(n.Clusters))
 	if in.Clusters > 0 && in.Format == "kubernetes" && n.HAConfigMaps == 0 {
-		problems = append(problems, Problem{Code: ListShrunk, Facts: []planfile.Fact{text("file", in.File), number("ha_config_maps", 0)}})
+		problems = append(problems, Problem{Code: ListShrunk, Facts: []planfile.Fact{shown("file", in.File), number("ha_config_maps", 0)}})
 	}
 	if len(n.IDs)+len(n.Clusters)+len(n.Paths) == 0 {
-		problems = append(problems, Problem{Code: ListShrunk, Facts: []planfile.Fact{text("file", in.File), text("now", "empty")}})
+		problems = append(problems, Problem{Code: ListShrunk, Facts: []planfile.Fact{shown("file", in.File), text("now", "empty")}})
 	}
 	return problems
 }

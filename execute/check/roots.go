@@ -138,7 +138,7 @@ func (s *Session) listAround(ctx context.Context, r *record) (int64, error) {
 	}
 	st, err = s.stat(ctx, at(dir, s.odd[dir]))
 	if errors.Is(err, errHidden) {
-		s.keepBelow(dir, NotVisible, "", text("path", dir), text("error", err.Error()))
+		s.keepBelow(dir, NotVisible, "", shown("path", dir), text("error", err.Error()))
 		return 0, nil
 	}
 	if err != nil || st == nil { // gone since the item was looked at
@@ -154,7 +154,7 @@ func (s *Session) sameRoot(ctx context.Context, i int32) (*execute.Status, error
 	ref := at(string(r.Path), r.InodeID)
 	st, err := s.stat(ctx, ref)
 	if errors.Is(err, errHidden) {
-		s.keepRoot(i, NotVisible, text("path", string(r.Path)), text("error", err.Error()))
+		s.keepRoot(i, NotVisible, shown("path", string(r.Path)), text("error", err.Error()))
 		return nil, nil //nolint:nilnil // nothing to go on with is an answer
 	}
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Session) listRoot(ctx context.Context, i int32) error {
 		return nil
 	})
 	if errors.Is(err, errHidden) || errors.Is(err, errNothing) {
-		s.keepRoot(i, NotVisible, text("path", string(r.Path)), text("error", err.Error()))
+		s.keepRoot(i, NotVisible, shown("path", string(r.Path)), text("error", err.Error()))
 		return nil
 	}
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Session) listJob(ctx context.Context, job *place) error {
 			isRun: r.Layout == planfile.LayoutJobRun, jobless: !job.known,
 		}
 		if r.Layout == planfile.LayoutJobRun {
-			s.keepJob(job.root, s.jobOf(job), NewRun, "", text("run", p.path))
+			s.keepJob(job.root, s.jobOf(job), NewRun, "", shown("run", p.path))
 		}
 		if e.Kind == execute.Directory {
 			s.place(&p)
@@ -257,7 +257,7 @@ func (s *Session) listJob(ctx context.Context, job *place) error {
 	case errors.Is(err, errNothing): // deleted meanwhile
 		return nil
 	case errors.Is(err, errHidden):
-		s.keepBelow(job.path, NotVisible, "", text("path", job.path), text("error", err.Error()))
+		s.keepBelow(job.path, NotVisible, "", shown("path", job.path), text("error", err.Error()))
 		return nil
 	}
 	return err

@@ -2,7 +2,9 @@ package check
 
 import (
 	"slices"
+	"strings"
 
+	"fsweep/proto/pathtext"
 	"fsweep/proto/planfile"
 )
 
@@ -54,7 +56,16 @@ func (r Rule) undoes() bool {
 	return r == MayBeRestored || r == ReferredTo || r == SaidToBe || r == BlindGuard
 }
 
-func text(name, value string) planfile.Fact { return planfile.Fact{Name: name, Text: value} }
+// text makes a fact of words. Those of a file system can be no text, and then no journal would
+// take them.
+func text(name, value string) planfile.Fact {
+	return planfile.Fact{Name: name, Text: strings.ToValidUTF8(value, "\uFFFD")}
+}
+
+// shown makes a fact of a path or a name, in its text form, as plans have it: names are bytes.
+func shown(name, value string) planfile.Fact {
+	return planfile.Fact{Name: name, Text: string(pathtext.Append(nil, value))}
+}
 
 func number(name string, value int64) planfile.Fact { return planfile.Fact{Name: name, Number: value} }
 

@@ -83,7 +83,7 @@ func (s *Session) suspects(ctx context.Context) error {
 		}
 		err := s.eachFile(ctx, r, func(name string) error {
 			if g, ok := lost[name]; ok {
-				s.keep(int32(i), ReferredTo, g, text("relative_reference", name))
+				s.keep(int32(i), ReferredTo, g, shown("relative_reference", name))
 			}
 			if len(broken) > 0 && len(name) >= shortName {
 				batch.add(int32(i), name)
@@ -125,7 +125,7 @@ func (s *Session) eachFile(ctx context.Context, r *record, fn func(string) error
 		}
 		if errors.Is(err, errHidden) {
 			i, _ := s.byID.find(r.id)
-			s.keep(i, NotVisible, "", text("path", r.path), text("error", err.Error()))
+			s.keep(i, NotVisible, "", shown("path", r.path), text("error", err.Error()))
 			return nil
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func (s *Session) searchBroken(ctx context.Context, broken []guard, batch *names
 		err := s.reads.Read(ctx, g.file(), func(r io.Reader) error {
 			return search.Read(r, func(needle int, _ int64) error {
 				if i := batch.items[needle]; !s.own(&g, i) {
-					s.keep(i, SaidToBe, g.path, text("name", string(batch.texts[needle])))
+					s.keep(i, SaidToBe, g.path, shown("name", string(batch.texts[needle])))
 				}
 				return nil
 			})

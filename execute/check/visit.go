@@ -136,8 +136,8 @@ func (s *Session) checkpoint(ctx context.Context, p *place, f *findings, e *exec
 	parts := s.split[p.id]
 	s.mu.Unlock()
 	if _, ok := s.byID.find(e.ID); parts > 0 && !ok { // somebody goes on with a run that was to move in parts
-		s.keepBelow(p.path, Changed, "", text("path", where), text("in_plan", "nothing"))
-		s.keepBelow(p.path, MayBeRestored, p.path, text("new_run", where)) // what was moved of it
+		s.keepBelow(p.path, Changed, "", shown("path", where), text("in_plan", "nothing"))
+		s.keepBelow(p.path, MayBeRestored, p.path, shown("new_run", where)) // what was moved of it
 	}
 	st, err := s.atPath(ctx, join(where, metadataName), e.ID)
 	if err != nil || st == nil {
@@ -188,11 +188,11 @@ func (s *Session) restoring(p *place, f *findings) {
 	now := s.nowMs()
 	switch {
 	case s.live.ids[plainID(name)]:
-		s.keepRestored(p, text("live", name))
+		s.keepRestored(p, shown("live", name))
 	case !p.known:
-		s.keepRestored(p, text("new_run", p.path))
+		s.keepRestored(p, shown("new_run", p.path))
 	case f.newest <= 0 || f.newest > now || now-f.newest <= s.header.GuardAgeMs:
-		s.keepRestored(p, text("young_run", p.path), number("newest_ms", f.newest))
+		s.keepRestored(p, shown("young_run", p.path), number("newest_ms", f.newest))
 	}
 }
 

@@ -244,6 +244,11 @@ func TestWhatIsNotKnown(t *testing.T) {
 	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "belt-trash-interval"})
 	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "guard-not-readable", Guard: "/x", Facts: []planfile.Fact{{Name: "error", Text: "none for /x"}}})
 	r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: "named-by-a-guard", Guard: "/y"})
+	for rule, fact := range map[string]planfile.Fact{
+		"new-run": {Name: "run", Text: "/r/j/new"}, "may-be-restored": {Name: "young_run", Text: "/r/j/young"}, "referenced": {Name: "reference", Text: "/r/c/s"},
+	} {
+		r.Item(Item{Outcome: Kept, Path: i.Path, Item: i, Rule: rule, Guard: "/z", Facts: []planfile.Fact{fact}})
+	}
 	if err := r.End(End{}); err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +256,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 		"  moved back          1 item\n", "  failed              0 items\n",
 		"    belt-trash-interval  1 item, 2 inodes, 40B\n", "    purged               1 item\n",
 		"cannot be read: none for /x\n", "has its name (/y)\n",
+		"does not know: /r/j/new (/z)\n", "complete checkpoint: /r/j/young is young (/z)\n", "referenced: /r/c/s by /z\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
