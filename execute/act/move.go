@@ -114,6 +114,25 @@ func (r *run) stale(at time.Time) bool {
 	return d > maxStale || d < 0
 }
 
+// mayAgain tells whether the rename of an item that was not answered may be sent once more. To the
+// item it is as the first time: the lock is needed, the run must be allowed to go on, and the
+// checks, of the time at, must be young.
+func (r *run) mayAgain(ctx context.Context, i *planfile.Item, in *journal.Intent, into uint64, at *time.Time) bool {
+	if r.holds(ctx) != nil || r.mayGoOn(ctx) != nil {
+		return false
+	}
+	if !r.stale(*at) {
+		return true
+	}
+	// What was moved meanwhile would not pass the checks.
+	if place, _, err := r.where(ctx, in, into); err != nil || place != atSource {
+		return false
+	}
+	v, err := r.p.Check.Again(ctx, i)
+	*at = v.At
+	return err == nil && v.Move && !r.stale(v.At)
+}
+
 // move moves an item to its place, if its checks, of the time at, are young enough. It says
 // whether to try again.
 func (r *run) move(ctx context.Context, i *planfile.Item, t *target, at time.Time) (bool, error) {
@@ -129,7 +148,8 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target, at time.Tim
 			}
 			return r.lastReads(ctx, i)
 		},
-		send: func() bool { return !r.stale(at) },
+		send:  func() bool { return !r.stale(at) },
+		again: func(ctx context.Context) bool { return r.mayAgain(ctx, i, in, t.into, &at) },
 	})
 	switch {
 	case errors.Is(err, errStale):

@@ -116,6 +116,8 @@ type fate struct {
 type before struct {
 	look func(context.Context) error // the last reads; an error of it is that of carry, and nothing was announced
 	send func() bool                 // when it is announced: whether it may still be sent
+	// again says whether it may be sent once more, when no answer came: much can have happened meanwhile.
+	again func(context.Context) bool
 }
 
 // carry announces a rename, asks for it, and finds out what became of it; it notes all of
@@ -154,12 +156,22 @@ func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64, b bef
 	f := fate{err: err}
 	if errors.Is(err, execute.ErrUnknown) {
 		f.lost = true
-		if f.err = a.resend(ctx, move, call); errors.Is(f.err, execute.ErrUnknown) {
-			return f, a.unknown(i, f.err)
+		f.err = a.resend(ctx, move, call, b.again)
+	}
+	if errors.Is(f.err, errNotAgain) { // it can have happened all the same, and then it is known
+		if at, chain, err := a.where(ctx, i, into); err == nil && at == arrived {
+			f.moved, f.chain = true, chain
+			return f, a.settle(i, &journal.Settled{How: journal.Arrived, Chain: chain, Evidence: evidence(at, chain, f.err)})
 		}
+	}
+	if errors.Is(f.err, execute.ErrUnknown) {
+		return f, a.unknown(i, f.err)
 	}
 	return a.conclude(ctx, i, into, f)
 }
+
+// errNotAgain says that a rename without an answer is not wanted any more.
+var errNotAgain = errors.New("it must not be asked for again now")
 
 // proper demands that a call is one of this client.
 func (a *actor) proper(call execute.Call) error {
@@ -169,12 +181,16 @@ func (a *actor) proper(call execute.Call) error {
 	return nil
 }
 
-// resend asks again, the very same, until there is an answer.
-func (a *actor) resend(ctx context.Context, move execute.Move, call execute.Call) error {
+// resend asks again, the very same, until there is an answer, or until it may not (nil: it
+// always may).
+func (a *actor) resend(ctx context.Context, move execute.Move, call execute.Call, may func(context.Context) bool) error {
 	err := execute.ErrUnknown
 	for range resends {
 		if slept := a.p.Clock.Sleep(ctx, lookPause); slept != nil {
 			return fmt.Errorf("%w: %w", execute.ErrUnknown, slept)
+		}
+		if may != nil && !may(ctx) {
+			return fmt.Errorf("%w: %w", execute.ErrUnknown, errNotAgain)
 		}
 		err = a.timed(ctx, func(ctx context.Context) error { return a.p.Move.Resend(ctx, move, call) })
 		var remote *execute.RemoteError

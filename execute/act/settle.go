@@ -32,20 +32,42 @@ func (a *actor) settlePending(ctx context.Context, wanted func(*journal.Intent) 
 		return a.settle(i, &journal.Settled{How: journal.Arrived, Chain: chain, Evidence: evidence(at, chain, errLost)})
 	}
 	answer := errLost
-	if age := a.since(i.AtMs); age < replayed && at == atSource {
-		again, err := wanted(i)
-		if err != nil {
+	if a.since(i.AtMs) < replayed && at == atSource {
+		if answer, err = a.askAgain(ctx, i, wanted); err != nil {
 			return a.unknown(i, err)
-		}
-		// To say so can have taken a while, and NameNodes forget.
-		if again && a.since(i.AtMs) < replayed {
-			call := execute.Call{ClientID: i.Call.ClientID, CallID: int32(i.Call.CallID), NameNode: execute.NameNode(i.Call.NameNode)} //nolint:gosec // the format allows no more than 2^31-1
-			if answer = a.resend(ctx, moveOf(i), call); errors.Is(answer, execute.ErrUnknown) {
-				return a.unknown(i, answer)
-			}
 		}
 	}
 	return a.settleByLooks(ctx, i, into, answer)
+}
+
+// askAgain sends a rename of an earlier process once more, as long as it is wanted. It gives the
+// answer, errLost if it was not asked for, and an error if there is no telling.
+func (a *actor) askAgain(ctx context.Context, i *journal.Intent, wanted func(*journal.Intent) (bool, error)) (answer, err error) {
+	// To say so can take a while, and NameNodes forget.
+	may := func() (bool, error) {
+		ok, err := wanted(i)
+		return ok && a.since(i.AtMs) < replayed, err
+	}
+	if ok, err := may(); err != nil || !ok {
+		return errLost, err
+	}
+	first := true
+	call := execute.Call{ClientID: i.Call.ClientID, CallID: int32(i.Call.CallID), NameNode: execute.NameNode(i.Call.NameNode)} //nolint:gosec // the format allows no more than 2^31-1
+	answer = a.resend(ctx, moveOf(i), call, func(context.Context) bool {
+		if first {
+			first = false
+			return true
+		}
+		ok, err := may()
+		return ok && err == nil
+	})
+	switch {
+	case errors.Is(answer, errNotAgain):
+		return errLost, nil
+	case errors.Is(answer, execute.ErrUnknown):
+		return errLost, answer
+	}
+	return answer, nil
 }
 
 // errLost stands for an answer that an earlier process did not see.

@@ -258,3 +258,74 @@ func TestInstead(t *testing.T) {
 		t.Error("it is not back")
 	}
 }
+
+// TestNoAnswer: a rename of which no answer comes is asked for once more only as long as the item
+// would be moved: with the lock, without a hold, and by checks that are young.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		after   bool // the first request did arrive
+		during  func(t *testing.T, w *world)
+		resent  int
+		arrived bool
+		code    int
+	}{
+		{name: "soon", resent: 1, arrived: true, code: ExitDone},
+		{name: "soon, and it had arrived", after: true, resent: 1, arrived: true, code: ExitDone},
+		{name: "late", during: late, resent: 1, arrived: true, code: ExitDone},
+		{name: "late, and it had arrived", after: true, during: late, arrived: true, code: ExitDone},
+		{name: "late, and it changed", during: func(t *testing.T, w *world) {
+			late(t, w)
+			w.changed = true
+		}, code: ExitAnomaly},
+		{name: "late, and the checks take long", during: func(t *testing.T, w *world) {
+			late(t, w)
+			w.age = time.Hour
+		}, code: ExitAnomaly},
+		{name: "a hold", during: func(_ *testing.T, w *world) { w.held = "/ops/HOLD" }, code: ExitAnomaly},
+		{name: "a hold, and it had arrived", after: true, during: func(_ *testing.T, w *world) { w.held = "/ops/HOLD" }, arrived: true, code: ExitDone},
+		{name: "the lock is gone", during: func(t *testing.T, w *world) {
+			holder, err := Holder(context.Background(), w.params(nil))
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := Unlock(context.Background(), w.params(&disk{}), holder); err != nil {
+				t.Error(err)
+			}
+		}, code: ExitAnomaly},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fakehdfs.Options{})
+			w.items, w.plan.Items = w.items[:1], 1
+			lost := false
+			w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+				if lost || op.Call != "rename2" || op.ID != w.items[0].InodeID {
+					return fakehdfs.Fault{}
+				}
+				lost = true
+				return fakehdfs.Fault{Kind: fakehdfs.Lost, After: c.after, Do: func(*fakehdfs.FS) {
+					if c.during != nil {
+						w.soon = func() { c.during(t, w) }
+					}
+				}}
+			})
+			res, err := w.run(context.Background())
+			resent := 0
+			for _, op := range w.renames(w.items[0].InodeID) {
+				if op.Resent {
+					resent++
+				}
+			}
+			if !lost || resent != c.resent || res.ExitCode != c.code || res.Totals.Done == 1 != c.arrived || res.Totals.Unknown == 0 != c.arrived {
+				t.Errorf("sent again %d times, %v, %+v\n%s", resent, err, res, w.brief())
+			}
+			if strings.HasSuffix(w.state(), " trash\n") != (c.arrived || c.after) {
+				t.Error(w.state())
+			}
+		})
+	}
+}
+
+func late(_ *testing.T, w *world) { w.fs.Advance(maxStale + time.Second) }

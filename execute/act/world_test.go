@@ -38,6 +38,8 @@ type world struct {
 	age      time.Duration   // of the answers of Again
 	held     planfile.Path
 	checking func() // what happens during Check
+	changed  bool   // what is checked once more is not as it was
+	soon     func() // what happens during the next sleep
 }
 
 // disk holds one journal.
@@ -131,7 +133,7 @@ func (w *world) clone() *world {
 func (w *world) params(d *disk) *Params {
 	c := w.fs.Client(user)
 	p := &Params{
-		Look: c, Move: c, Clock: clock{w.fs, c}, Process: Process{Tool: "fsweep-exec", Version: "1", User: user, Host: "host", PID: 4711},
+		Look: c, Move: c, Clock: clock{w.fs, c, w}, Process: Process{Tool: "fsweep-exec", Version: "1", User: user, Host: "host", PID: 4711},
 		Plan: w.plan, Check: &checker{w: w, c: c},
 		Random: func() string { w.random++; return fmt.Sprintf("r%d", w.random) },
 	}
@@ -183,6 +185,7 @@ func (w *world) undo(ctx context.Context, at planfile.Path) (*Result, error) {
 type clock struct {
 	fs *fakehdfs.FS
 	c  *fakehdfs.Client
+	w  *world
 }
 
 func (c clock) Now() time.Time { return c.fs.Now() }
@@ -192,6 +195,10 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	c.fs.Advance(d)
+	if do := c.w.soon; do != nil {
+		c.w.soon = nil
+		do()
+	}
 	return nil
 }
 
@@ -310,7 +317,7 @@ func (c *checker) Again(ctx context.Context, i *planfile.Item) (Verdict, error) 
 	at := c.w.fs.Now()
 	at = at.Add(-c.w.age)
 	s, err := c.c.Stat(ctx, execute.At(string(i.Path)))
-	if errors.Is(err, execute.ErrNotFound) || err == nil && s.ID != i.InodeID {
+	if errors.Is(err, execute.ErrNotFound) || err == nil && s.ID != i.InodeID || c.w.changed {
 		return Verdict{Rule: "changed", Drift: true}, nil
 	}
 	return Verdict{Move: err == nil, At: at}, err
