@@ -56,7 +56,8 @@ func (p *pace) judge(now time.Time) (bool, error) {
 	p.samples = slices.DeleteFunc(p.samples, func(s sample) bool {
 		return now.Sub(s.at) > minute || s.at.After(now) // the clock was set back
 	})
-	if len(p.samples) < minSamples {
+	// Few calls say little, unless there are so few because each takes so long.
+	if len(p.samples) < minSamples && p.busy() < minute/2 {
 		p.slow = time.Time{}
 		return false, nil
 	}
@@ -79,6 +80,14 @@ func (p *pace) judge(now time.Time) (bool, error) {
 	p.judged = now
 	p.doublings++
 	return true, nil
+}
+
+// busy gives how long all calls of the last minute took.
+func (p *pace) busy() (d time.Duration) {
+	for i := range p.samples {
+		d += p.samples[i].took
+	}
+	return d
 }
 
 func (p *pace) percentile() time.Duration {

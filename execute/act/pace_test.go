@@ -212,3 +212,29 @@ func TestTrashInterval(t *testing.T) {
 		t.Errorf("%v, %+v", err, res)
 	}
 }
+
+// TestVerySlow: a NameNode that takes so long that there are few calls in a minute trips the breaker,
+// too. A few slow ones among pauses do not.
+func TestVerySlow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		took, pause time.Duration
+		want        error
+	}{
+		{3 * time.Second, 0, ErrSlow}, {10 * time.Second, 0, ErrSlow}, {25 * time.Second, 5 * time.Second, ErrSlow}, {90 * time.Second, 0, ErrSlow},
+		{5 * time.Second, 20 * time.Second, nil}, {2 * time.Second, 2 * time.Second, nil},
+	} {
+		var p pace
+		now := time.Unix(1_800_000_000, 0)
+		var err error
+		for end := now.Add(10 * time.Minute); err == nil && now.Before(end); {
+			now = now.Add(c.took)
+			p.took(now, c.took)
+			_, err = p.judge(now)
+			now = now.Add(c.pause)
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("calls of %s, with pauses of %s: %v", c.took, c.pause, err)
+		}
+	}
+}
