@@ -76,6 +76,9 @@ func (a *actor) create(ctx context.Context, h *journal.Header) error {
 			h.Anchors = append(h.Anchors, journal.Anchor{Path: at.Path, InodeID: at.InodeID})
 		}
 	}
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
 	var err error
 	a.command = h.Command
 	a.j, err = a.p.Create(h)

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -100,6 +101,24 @@ func exitCode(err error) int {
 		return ExitBreaker
 	}
 	return ExitAnomaly
+}
+
+// notBegun ends a command that changed nothing yet. What failed because the context ended is an
+// interruption.
+func notBegun(ctx context.Context, err error) (*Result, error) {
+	err = interrupted(ctx, err)
+	return &Result{ExitCode: exitCode(err)}, err
+}
+
+// interrupted makes an error ErrInterrupted if the context ended: a question without an answer
+// says nothing then. What is known stays.
+func interrupted(ctx context.Context, err error) error {
+	var r *Refusal
+	var a *Anomaly
+	if err == nil || ctx.Err() == nil || errors.As(err, &r) || errors.As(err, &a) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
 
 // ofTotals gives the exit code that totals stand for.

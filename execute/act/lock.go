@@ -63,7 +63,7 @@ func (a *actor) lockDirectory(ctx context.Context) (*execute.Status, error) {
 // mark gives the path that says that the plan was executed.
 func (a *actor) mark() string { return path.Join(a.lockDir(), doneName, a.digest()) }
 
-// free looks, before anything is changed, whether the lock can be had. A plan that was
+// lockFree looks, before anything is changed, whether the lock can be had. A plan that was
 // executed is refused, unless a journal goes on with it.
 func (a *actor) lockFree(ctx context.Context, again bool) error {
 	if _, err := a.lockDirectory(ctx); err != nil {
@@ -93,20 +93,24 @@ func (a *actor) unheld(ctx context.Context) error {
 	if err != nil || s == nil {
 		return err
 	}
-	return refuse("locked", "%s holds the lock %q", a.holderOf(ctx, s.ID), a.lockPath())
+	holder, err := a.holderOf(ctx, s.ID)
+	if err != nil || holder == "" { // that it is held is enough
+		holder = nameless
+	}
+	return refuse("locked", "%s holds the lock %q", holder, a.lockPath())
 }
 
-// holderOf gives the name of who has a lock.
-func (a *actor) holderOf(ctx context.Context, id uint64) string {
+// holderOf gives the name of who has a lock, "" if there is none in it.
+func (a *actor) holderOf(ctx context.Context, id uint64) (string, error) {
 	var page *execute.Page
 	err := a.insist(ctx, func(ctx context.Context) (err error) {
 		page, err = a.p.Look.List(ctx, execute.ByID(id), nil)
 		return err
 	})
 	if err != nil || len(page.Entries) == 0 {
-		return "somebody"
+		return "", err
 	}
-	return string(page.Entries[0].Name)
+	return string(page.Entries[0].Name), nil
 }
 
 // take takes the lock: a directory with the holder's name in it gets the name LOCK, which

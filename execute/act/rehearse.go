@@ -21,10 +21,10 @@ func Rehearse(ctx context.Context, p *Params, in planfile.Path) (*Result, error)
 	at := planfile.Path(path.Join(string(in), rehearsal))
 	s, err := a.mayRehearse(ctx, in, at)
 	if err != nil {
-		return &Result{ExitCode: exitCode(err)}, err
+		return notBegun(ctx, err)
 	}
 	if err := a.create(ctx, &journal.Header{Command: journal.CommandRehearse}); err != nil {
-		return &Result{ExitCode: ExitAnomaly}, err
+		return notBegun(ctx, err)
 	}
 	act := context.WithoutCancel(ctx)
 	if s == nil {

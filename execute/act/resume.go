@@ -58,12 +58,12 @@ func Resume(ctx context.Context, p *Params, j Journal) (*Result, error) {
 	r.j = j
 	h, err := r.reopen(ctx)
 	if err != nil {
-		return &Result{ExitCode: exitCode(err)}, err
+		return notBegun(ctx, err)
 	}
 	act := context.WithoutCancel(ctx)
 	pending, _ := j.State().Pending()
 	// The checks come first: whether a lost rename may be asked for again depends on them.
-	checked := r.recheck(ctx)
+	checked := interrupted(ctx, r.recheck(ctx))
 	err = r.settlePending(act, func(i *journal.Intent) (bool, error) { return r.wanted(act, i, h, checked) })
 	if err == nil {
 		r.noteLock(h, pending)
@@ -131,6 +131,9 @@ func (a *actor) reopen(ctx context.Context) (*history, error) {
 	}
 	if err := a.hello(ctx); err != nil {
 		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ErrInterrupted
 	}
 	p := a.p.Process
 	return h, a.j.Append(&journal.Resumed{

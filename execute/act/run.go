@@ -38,14 +38,14 @@ func newRun(p *Params) *run {
 func Run(ctx context.Context, p *Params) (*Result, error) {
 	r := newRun(p)
 	if err := r.before(ctx); err != nil {
-		return &Result{ExitCode: exitCode(err)}, err
+		return notBegun(ctx, err)
 	}
 	h := &journal.Header{
 		Command: journal.CommandRun,
 		Plan:    &journal.Plan{File: planfile.Name(p.Plan.File), Digest: p.Plan.Digest},
 	}
 	if err := r.create(ctx, h); err != nil {
-		return &Result{ExitCode: ExitAnomaly}, err
+		return notBegun(ctx, err)
 	}
 	// From here on an end of ctx is seen between items only.
 	act := context.WithoutCancel(ctx)

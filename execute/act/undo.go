@@ -32,7 +32,7 @@ func (u *UndoOf) picks(p planfile.Path) bool {
 func Undo(ctx context.Context, p *Params, u *UndoOf) (*Result, error) {
 	a := newActor(p)
 	if err := a.mayUndo(ctx, u); err != nil {
-		return &Result{ExitCode: exitCode(err)}, err
+		return notBegun(ctx, err)
 	}
 	h := &journal.Header{
 		Command: journal.CommandUndo,
@@ -42,7 +42,7 @@ func Undo(ctx context.Context, p *Params, u *UndoOf) (*Result, error) {
 		h.UndoOf = &journal.UndoOf{File: planfile.Name(u.File), Last: u.Journal.Last()}
 	}
 	if err := a.create(ctx, h); err != nil {
-		return &Result{ExitCode: ExitAnomaly}, err
+		return notBegun(ctx, err)
 	}
 	act := context.WithoutCancel(ctx)
 	err := a.take(act, true)

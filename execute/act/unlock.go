@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -8,7 +9,10 @@ import (
 	"fsweep/proto/journal"
 )
 
-// Holder gives who holds the lock, "" if nobody does.
+// nameless is who holds a lock that has no name in it: no process of fsweep-exec made it.
+const nameless = "somebody"
+
+// Holder gives who holds the lock, "" if nobody does, and "somebody" if it does not say.
 func Holder(ctx context.Context, p *Params) (string, error) {
 	a := newActor(p)
 	if _, err := a.lockDirectory(ctx); err != nil {
@@ -18,7 +22,8 @@ func Holder(ctx context.Context, p *Params) (string, error) {
 	if err != nil || s == nil {
 		return "", err
 	}
-	return a.holderOf(ctx, s.ID), nil
+	holder, err := a.holderOf(ctx, s.ID)
+	return cmp.Or(holder, nameless), err
 }
 
 // Unlock takes the lock away from a holder, who is named by the name in the lock, and
@@ -27,10 +32,10 @@ func Unlock(ctx context.Context, p *Params, holder string) (*Result, error) {
 	a := newActor(p)
 	dir, s, err := a.mayUnlock(ctx, holder)
 	if err != nil {
-		return &Result{ExitCode: exitCode(err)}, err
+		return notBegun(ctx, err)
 	}
 	if err := a.create(ctx, &journal.Header{Command: journal.CommandUnlock}); err != nil {
-		return &Result{ExitCode: ExitAnomaly}, err
+		return notBegun(ctx, err)
 	}
 	act := context.WithoutCancel(ctx)
 	err = a.putAway(act, s.ID, dir.ID, brokenName, holder+"-"+strconv.FormatInt(a.now(), 10))
@@ -47,7 +52,11 @@ func (a *actor) mayUnlock(ctx context.Context, holder string) (dir, lock *execut
 	if lock == nil {
 		return nil, nil, refuse("not-locked", "nobody holds the lock %q", a.lockPath())
 	}
-	if is := a.holderOf(ctx, lock.ID); is != holder {
+	is, err := a.holderOf(ctx, lock.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if is = cmp.Or(is, nameless); is != holder {
 		return nil, nil, refuse("other-holder", "%s holds the lock %q, not %s", is, a.lockPath(), holder)
 	}
 	return dir, lock, nil
