@@ -81,6 +81,7 @@ func TestOthersJournal(t *testing.T) {
 	}{
 		"plan":        {func(w *world) { w.plan.Digest = sha256.Sum256([]byte("another")) }, "other-plan"},
 		"nameservice": {func(w *world) { w.plan.Header.Nameservice = "ns2" }, "other-cluster"},
+		"user":        {func(w *world) { w.user = "root" }, "other-user"}, // who could do everything
 		"anchor": {func(w *world) {
 			w.fs.Rename("/data", "/old")
 			w.fs.Mkdir("/data", user, 0o755)

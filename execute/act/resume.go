@@ -116,6 +116,9 @@ func (a *actor) reopen(ctx context.Context) (*history, error) {
 	case head.Nameservice != a.p.Plan.Header.Nameservice:
 		return nil, refuse("other-cluster", "the journal is of nameservice %q", head.Nameservice)
 	}
+	if err := a.sameUser(&head); err != nil {
+		return nil, err
+	}
 	for _, at := range head.Anchors {
 		s, err := a.stat(ctx, execute.At(string(at.Path)))
 		if err != nil {
@@ -140,6 +143,15 @@ func (a *actor) reopen(ctx context.Context) (*history, error) {
 		Stamp: a.stamp(), Version: p.Version, NameNode: nameNode(a.node), User: planfile.Name(p.User),
 		Host: p.Host, PID: int64(p.PID), ClientID: a.client,
 	})
+}
+
+// sameUser demands that a journal is of the user who acts now: what it moved lies in the trash of
+// that one, and rests on what that one may see.
+func (a *actor) sameUser(h *journal.Header) error {
+	if string(h.User) == a.p.Process.User {
+		return nil
+	}
+	return refuse("other-user", "the journal is of user %s, and this is %s", shown(planfile.Path(h.User)), a.p.Process.User)
 }
 
 func (r *run) recheck(ctx context.Context) error {

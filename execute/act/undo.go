@@ -69,6 +69,9 @@ func (a *actor) mayUndo(ctx context.Context, u *UndoOf) error {
 		case len(u.Journal.State().Strays()) > 0:
 			return refuse("strays", "the journal has something that was moved by mistake; resume it first")
 		}
+		if err := a.sameUser(&head); err != nil {
+			return err
+		}
 	}
 	for _, at := range a.p.Plan.Header.Anchors {
 		if at.InodeID == 0 {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -40,6 +41,7 @@ type world struct {
 	checking func() // what happens during Check
 	changed  bool   // what is checked once more is not as it was
 	soon     func() // what happens during the next sleep
+	user     string // who acts, if not the usual one
 }
 
 // disk holds one journal.
@@ -131,9 +133,10 @@ func (w *world) clone() *world {
 
 // params makes a new process.
 func (w *world) params(d *disk) *Params {
-	c := w.fs.Client(user)
+	name := cmp.Or(w.user, user)
+	c := w.fs.Client(name)
 	p := &Params{
-		Look: c, Move: c, Clock: clock{w.fs, c, w}, Process: Process{Tool: "fsweep-exec", Version: "1", User: user, Host: "host", PID: 4711},
+		Look: c, Move: c, Clock: clock{w.fs, c, w}, Process: Process{Tool: "fsweep-exec", Version: "1", User: name, Host: "host", PID: 4711},
 		Plan: w.plan, Check: &checker{w: w, c: c},
 		Random: func() string { w.random++; return fmt.Sprintf("r%d", w.random) },
 	}
