@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 
 	"fsweep/execute"
 	"fsweep/proto/planfile"
@@ -221,11 +222,15 @@ func (p *preflight) trash(ctx context.Context) error {
 	return nil
 }
 
-// receiver wants no file where a trash is or will be.
+// receiver wants no file where a trash is or will be, and the directory that holds it: that is never
+// made.
 func (p *preflight) receiver(ctx context.Context, trash string) error {
-	for _, at := range []string{trash, trash + "/Current"} {
+	for _, at := range []string{path.Dir(trash), trash, trash + "/Current"} {
 		st, err := p.s.stat(ctx, execute.At(at))
 		switch {
+		case err == nil && st == nil && at == path.Dir(trash):
+			p.add(TrashNotUsable, planfile.Path(at), text("now", "nothing"))
+			return nil
 		case errors.Is(err, errHidden):
 			p.add(TrashNotUsable, planfile.Path(at), text("error", err.Error()))
 		case err != nil:

@@ -143,6 +143,11 @@ func TestPreflight(t *testing.T) {
 		{"no trash", func(w *world, _ *check.Options) { w.fs.SetTrash(0) }, []string{check.NoTrash}},
 		{"trash too short", func(w *world, _ *check.Options) { w.fs.SetTrash(23 * time.Hour) }, []string{check.TrashTooShort}},
 		{"a file is the trash", func(w *world, _ *check.Options) { w.fs.Put("/user/flink/.Trash", "flink", nil) }, []string{check.TrashNotUsable}},
+		{"no home, so no trash either", func(w *world, _ *check.Options) { w.fs.Delete("/user/flink") }, []string{check.TrashNotUsable}},
+		{"a file is the home", func(w *world, _ *check.Options) {
+			w.fs.Delete("/user/flink")
+			w.fs.Put("/user/flink", "flink", nil)
+		}, []string{check.TrashNotUsable}},
 		{"a tenth fewer ids", func(w *world, _ *check.Options) { w.live.IDs = w.live.IDs[:9] }, []string{check.ListShrunk}},
 		{"one of ten clusters more, no ConfigMap", func(w *world, _ *check.Options) { w.live.HAConfigMaps = 0 }, []string{check.ListShrunk}},
 		{"lists are not given", func(_ *world, o *check.Options) { o.Lists = nil }, []string{check.ListNotUsable, check.ListNotUsable}},
