@@ -15,6 +15,7 @@ import (
 	"fsweep/cmd/internal/cli"
 	"fsweep/execute/act"
 	"fsweep/execute/journalfile"
+	"fsweep/proto/journal"
 	"fsweep/proto/planfile"
 )
 
@@ -63,6 +64,11 @@ func (o *whereOptions) run(ctx context.Context, env *cli.Env, at planfile.Path) 
 		return err
 	}
 	var c *cluster
+	defer func() {
+		if c != nil {
+			c.close()
+		}
+	}()
 	var found []act.Whereabouts
 	for _, name := range names {
 		list, err := o.lookup(ctx, &c, filepath.Join(dir.Path(), name), at)
@@ -70,9 +76,6 @@ func (o *whereOptions) run(ctx context.Context, env *cli.Env, at planfile.Path) 
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		found = append(found, list...)
-	}
-	if c != nil {
-		c.close()
 	}
 	out, err := env.Create(ctx, "", cli.OutputOptions{})
 	if err != nil {
@@ -97,6 +100,9 @@ func (o *whereOptions) run(ctx context.Context, env *cli.Env, at planfile.Path) 
 // lookup looks into one journal; the first one says which cluster to ask.
 func (o *whereOptions) lookup(ctx context.Context, c **cluster, name string, at planfile.Path) ([]act.Whereabouts, error) {
 	f, err := journalfile.Open(name)
+	if errors.Is(err, journal.ErrNotBegun) { // so nothing was done
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,12 @@ type Whereabouts struct {
 }
 
 // Where tells what a journal moved that holds a path, or lies below it, and where it is now.
-// It changes nothing; of Params it needs Look and Clock.
+// Only a run moves anything away: of other journals it gives nothing. It changes nothing; of Params it
+// needs Look and Clock.
 func Where(ctx context.Context, p *Params, j *journal.Reader, file string, at planfile.Path) ([]Whereabouts, error) {
+	if j.Header().Command != journal.CommandRun {
+		return nil, nil
+	}
 	a := newActor(p)
 	var out []Whereabouts
 	var interval time.Duration

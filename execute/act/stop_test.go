@@ -296,6 +296,15 @@ func TestWhere(t *testing.T) {
 	if w.id(string(g.Path)) != g.InodeID {
 		t.Error("it is not there")
 	}
+	undone := w.clone()
+	if res, err := undone.undo(context.Background(), ""); err != nil {
+		t.Fatal(err, res)
+	}
+	if r, err := journal.Open(&file{disk: undone.undoDisk}); err != nil {
+		t.Fatal(err)
+	} else if got, err := Where(context.Background(), undone.params(nil), r, "undo.jsonl", "/"); err != nil || len(got) > 0 {
+		t.Errorf("an undo moved nothing away: %v, %+v", err, got)
+	}
 	w.fs.Delete(name)
 	if got, err = Where(context.Background(), w.params(nil), r, "j.jsonl", "/data/a"); err != nil || len(got) != 2 || got[0].State != Purged {
 		t.Error(err, got)
