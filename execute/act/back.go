@@ -126,7 +126,7 @@ func (a *actor) find(ctx context.Context, m moved) (found, error) {
 	if m.dir != 0 && parent.ID != m.dir {
 		return found{State: MovedByOthers}, nil
 	}
-	if m.trash == "" {
+	if m.trash == "" && m.into == 0 {
 		there, err := a.stat(ctx, execute.At(string(m.to)))
 		if err != nil || there == nil || there.ID != m.id {
 			return found{State: MovedByOthers}, err

@@ -25,7 +25,7 @@ type moved struct {
 	to     planfile.Path // where it went
 	trash  planfile.Path // "" of the quarantine
 	dir    uint64        // the directory that holds it now; 0: not known
-	into   uint64        // the trash; 0 of the quarantine
+	into   uint64        // the trash, or the quarantine if only the plan is known; 0: it is at to
 	inodes int64
 	length int64
 	space  int64

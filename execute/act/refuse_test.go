@@ -151,31 +151,49 @@ func TestUndoLeaves(t *testing.T) {
 	}
 }
 
-// TestUndoByPlan restores without a journal.
+// TestUndoByPlan restores without a journal, from the trash and from a quarantine, whatever was in
+// the way there.
 func TestUndoByPlan(t *testing.T) {
 	t.Parallel()
-	before := newWorld(t, fakehdfs.Options{})
-	w := before.clone()
-	if _, err := w.run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	w.fs.RenameCurrent("/user/alice/.Trash")
-	items := func(yield func(*planfile.Item, error) bool) {
-		for i := range w.items {
-			if !yield(&w.items[i], nil) {
-				return
+	for _, quarantine := range []bool{false, true} {
+		before := newWorld(t, fakehdfs.Options{})
+		if quarantine {
+			before.items = before.items[:7] // nothing leaves a zone
+			before.plan.Header.Removal = planfile.RemovalQuarantine
+			before.plan.Header.Quarantine = []planfile.Place{{Path: "/quarantine"}}
+			before.fs.Mkdir("/quarantine/data/a/taken", user, 0o700)
+			before.fs.Put("/quarantine/data/b", user, nil)
+			before.fs.Mkdir("/quarantine/data/a", user, 0o700)
+			before.fs.Mkdir("/quarantine/data", user, 0o700)
+			before.fs.Mkdir("/quarantine", user, 0o700)
+		}
+		w := before.clone()
+		ran, err := w.run(context.Background())
+		if err != nil || ran.Totals.Done < 5 {
+			t.Fatal(err, ran)
+		}
+		if !quarantine {
+			w.fs.RenameCurrent("/user/alice/.Trash")
+		}
+		items := func(yield func(*planfile.Item, error) bool) {
+			for i := range w.items {
+				if !yield(&w.items[i], nil) {
+					return
+				}
 			}
 		}
-	}
-	w.watchSends(t, w.undoDisk, nil)
-	res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: items})
-	if err != nil || res.ExitCode != ExitDone || res.Totals.Done != 6 {
-		t.Errorf("%v, %+v", err, res)
-	}
-	w.unplanned(t, before)
-	for _, i := range w.items {
-		if w.id(string(i.Path)) != i.InodeID {
-			t.Errorf("%q is not back", i.Path)
+		w.watchSends(t, w.undoDisk, nil)
+		res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: items})
+		if err != nil || res.ExitCode != ExitDone || res.Totals.Done != ran.Totals.Done {
+			t.Errorf("quarantine %t: %v, %+v, of %d", quarantine, err, res, ran.Totals.Done)
+		}
+		if !quarantine {
+			w.unplanned(t, before)
+		}
+		for _, i := range w.items {
+			if w.id(string(i.Path)) != i.InodeID {
+				t.Errorf("%q is not back", i.Path)
+			}
 		}
 	}
 }

@@ -160,25 +160,36 @@ func (a *actor) inTrash(ctx context.Context, i *planfile.Item) (moved, bool, err
 		kind: i.Kind, id: i.InodeID, from: i.Path,
 		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
 	}
-	if q := a.p.Plan.Header; q.Removal == planfile.RemovalQuarantine {
-		m.to = q.Quarantine[0].Path + i.Path
-		s, err := a.stat(ctx, execute.At(string(m.to)))
-		return m, err == nil && s != nil && s.ID == i.InodeID, err
-	}
 	parent, err := a.stat(ctx, execute.ParentOf(i.InodeID))
 	if err != nil || parent == nil || parent.ID == i.ParentID {
 		return m, false, err
 	}
-	tr, err := a.trashOf(ctx, i.Path)
 	var rule *Refusal
-	if errors.As(err, &rule) || err == nil && tr.id == 0 {
+	err = a.receiver(ctx, &m)
+	if errors.As(err, &rule) || err == nil && m.into == 0 {
 		return m, false, nil
 	}
 	if err != nil {
 		return m, false, err
 	}
-	m.trash, m.into = planfile.Path(tr.path), tr.id
-	m.to = usual(m.trash, i.Path)
-	chain, err := a.climb(ctx, i.InodeID, tr.id)
-	return m, contains(chain, tr.id), err
+	chain, err := a.climb(ctx, i.InodeID, m.into)
+	return m, contains(chain, m.into), err
+}
+
+// receiver notes where an item goes if nothing is in the way. What had to pass something by is found
+// by the directory into which it went, be that a trash or the quarantine.
+func (a *actor) receiver(ctx context.Context, m *moved) error {
+	if h := &a.p.Plan.Header; h.Removal == planfile.RemovalQuarantine {
+		dir, err := a.directory(ctx, "quarantine", string(h.Quarantine[0].Path))
+		if err == nil {
+			m.to, m.into = h.Quarantine[0].Path+m.from, dir.ID
+		}
+		return err
+	}
+	tr, err := a.trashOf(ctx, m.from)
+	if err == nil {
+		m.trash, m.into = planfile.Path(tr.path), tr.id
+		m.to = usual(m.trash, m.from)
+	}
+	return err
 }
