@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -184,7 +185,7 @@ func (e *task) params(c *cluster, h planfile.Header) (*act.Params, error) {
 	return p, nil
 }
 
-// spent counts the inodes that the journals of a directory moved since a time.
+// spent counts the inodes that the journals of a directory moved since a time, or may have moved.
 func spent(dir *journalfile.Dir, since time.Time) (int64, error) {
 	names, err := dir.Names()
 	if err != nil {
@@ -196,7 +197,9 @@ func spent(dir *journalfile.Dir, since time.Time) (int64, error) {
 		if err != nil {
 			return 0, &act.Refusal{Rule: "journals", Text: fmt.Sprintf("the journal %q cannot be read, so nobody knows how much is in the trash: %s", name, err)}
 		}
-		n += m
+		if n += m; n < 0 { // more than there can be
+			n = math.MaxInt64
+		}
 	}
 	return n, nil
 }
@@ -221,6 +224,9 @@ func spentBy(name string, since time.Time) (int64, error) {
 		if m.AtMs >= since.UnixMilli() {
 			n += m.Intent.Inodes
 		}
+	}
+	if i, _ := f.State().Pending(); i != nil && i.Purpose == journal.PurposeMove && i.AtMs >= since.UnixMilli() {
+		n += i.Inodes
 	}
 	return n, nil
 }

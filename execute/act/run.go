@@ -184,9 +184,9 @@ func (r *run) one(ctx, act context.Context, i *planfile.Item) error {
 	if err := r.guards(act, false); err != nil {
 		return err
 	}
-	if limit := r.p.Plan.Header.Belts.MaxInodes; limit > 0 && r.spent+r.inodes+i.Entries > limit {
+	if limit := r.p.Plan.Header.Belts.MaxInodes; limit > 0 && r.spent > limit-r.inodes-i.Entries { // sums of a plan do not overflow
 		return r.skip(i, 0, Verdict{Rule: "belt-trash-interval", Facts: []planfile.Fact{
-			{Name: "inodes_moved", Number: r.spent + r.inodes}, {Name: "max_inodes", Number: limit},
+			{Name: "inodes_moved", Number: max(r.spent, r.spent+r.inodes)}, {Name: "max_inodes", Number: limit},
 		}})
 	}
 	before := r.inodes

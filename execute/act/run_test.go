@@ -3,8 +3,10 @@ package act
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"fsweep/execute/fakehdfs"
 )
@@ -85,4 +87,35 @@ func TestUndo(t *testing.T) {
 	}
 	w.unplanned(t, before)
 	w.nothingOverwritten(t, before)
+}
+
+// TestBelt: what earlier runs moved in the present trash interval counts, with what this one did.
+func TestBelt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ spent, limit, done int64 }{
+		{0, 0, 6}, {1 << 40, 0, 6}, // no belt
+		{0, 30, 6}, {0, 29, 5}, {20, 30, 2}, {21, 30, 1}, {25, 30, 1}, {26, 30, 0}, {math.MaxInt64, 30, 0},
+	} {
+		w := newWorld(t, fakehdfs.Options{Trash: 36 * time.Hour})
+		w.plan.Header.Belts.MaxInodes = c.limit // items have 5
+		p := w.params(w.disk)
+		began := w.fs.Now()
+		p.Spent = func(since time.Time) (int64, error) {
+			if d := since.Sub(began.Add(-36 * time.Hour)); d < 0 || d > time.Minute {
+				t.Errorf("since %s", since)
+			}
+			return c.spent, nil
+		}
+		res, err := Run(context.Background(), p)
+		if err != nil || res.Totals.Done != c.done || strings.Count(string(w.disk.data), `"belt-trash-interval"`) != int(6-c.done)+min(1, int(6-c.done)) {
+			t.Errorf("%+v: %v, %+v\n%s", c, err, res, w.brief())
+		}
+	}
+	w := newWorld(t, fakehdfs.Options{})
+	p := w.params(w.disk)
+	p.Spent = func(time.Time) (int64, error) { return 0, refuse("journals", "a journal cannot be read") }
+	res, err := Run(context.Background(), p)
+	if res.ExitCode != ExitRefused || len(w.fs.Mutating()) > 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
 }
