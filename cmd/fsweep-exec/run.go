@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"fsweep/cmd/internal/cli"
-	"fsweep/execute"
 	"fsweep/execute/act"
 	"fsweep/execute/check"
 	"fsweep/proto/planfile"
@@ -227,16 +224,11 @@ func (e *task) lockable(ctx context.Context, p *act.Params) error {
 	if holder != "" {
 		e.report.Note("somebody holds the lock, so an execute would be refused now: " + holder)
 	}
-	mark := path.Join(string(p.Plan.Header.LockDir.Path), "done", strings.TrimPrefix(p.Plan.Digest.String(), "sha256:"))
-	switch _, err := p.Look.Stat(ctx, execute.At(mark)); {
-	case err == nil:
-		e.report.Problem(execution.Problem{Code: "executed", Path: planfile.Path(mark)})
-		return &act.Refusal{Rule: "executed", Text: "the plan was carried out before"}
-	case errors.Is(err, execute.ErrNotFound), errors.Is(err, execute.ErrNotDirectory):
-		return nil
-	default:
-		return err
+	err = act.NotExecuted(ctx, p)
+	if r, ok := errors.AsType[*act.Refusal](err); ok {
+		e.report.Problem(execution.Problem{Code: r.Rule, Path: p.Plan.Header.LockDir.Path, Text: r.Text})
 	}
+	return err
 }
 
 // list shows all items of a dry run, root by root.

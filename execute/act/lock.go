@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -77,6 +78,8 @@ func (a *actor) lockFree(ctx context.Context, again bool) error {
 	return a.unheld(ctx)
 }
 
+// notExecuted demands that no process carried the plan out, on any host: neither to its end, which the
+// mark says, nor up to some point at which it died and its lock was taken away.
 func (a *actor) notExecuted(ctx context.Context) error {
 	s, err := a.stat(ctx, execute.At(a.mark()))
 	if err != nil {
@@ -85,8 +88,49 @@ func (a *actor) notExecuted(ctx context.Context) error {
 	if s != nil {
 		return refuse("executed", "the plan was executed already: %q exists; resume its journal, or make a new plan", a.mark())
 	}
+	dir := path.Join(a.lockDir(), brokenName)
+	names, err := a.names(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		// <digest>-…, or <holder>-<time>, where the holder ends in the beginning of the digest.
+		if strings.HasPrefix(name, a.digest()) || strings.Contains(name, "."+a.digest()[:12]+"-") {
+			return refuse("executed", "a process that carried the plan out lost its lock, %q; resume its journal, or make a new plan", path.Join(dir, name))
+		}
+	}
 	return nil
 }
+
+// names gives all names in a directory; none if it is not there.
+func (a *actor) names(ctx context.Context, dir string) ([]string, error) {
+	var names []string
+	var after []byte
+	for {
+		var page *execute.Page
+		err := a.insist(ctx, func(ctx context.Context) (err error) {
+			page, err = a.p.Look.List(ctx, execute.At(dir), after)
+			return err
+		})
+		if errors.Is(err, execute.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Entries {
+			after = page.Entries[i].Name
+			names = append(names, string(after))
+		}
+		if page.Left == 0 || len(page.Entries) == 0 {
+			return names, nil
+		}
+	}
+}
+
+// NotExecuted gives a [*Refusal] if the plan was carried out before, or in part. It changes nothing; of
+// Params it needs Look, Clock and Plan.
+func NotExecuted(ctx context.Context, p *Params) error { return newActor(p).notExecuted(ctx) }
 
 func (a *actor) unheld(ctx context.Context) error {
 	s, err := a.stat(ctx, execute.At(a.lockPath()))

@@ -2,6 +2,8 @@ package act
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -122,5 +124,57 @@ func TestGone(t *testing.T) {
 	}
 	if !strings.Contains(string(w.disk.data), `"how":"gone"`) {
 		t.Error(w.brief())
+	}
+}
+
+// TestExecutedInPart: a plan is not begun again after a process with it died, whoever took its lock
+// away, and is gone on with by its journal only. Locks of other plans do not matter.
+func TestExecutedInPart(t *testing.T) {
+	t.Parallel()
+	for name, free := range map[string]func(t *testing.T, w *world){
+		"unlocked": func(t *testing.T, w *world) {
+			holder, err := Holder(context.Background(), w.params(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Unlock(context.Background(), w.params(&disk{}), holder); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"resumed, and refused": func(t *testing.T, w *world) {
+			p := w.params(w.disk)
+			p.Check.(*checker).before = &Refusal{Rule: "held", Text: "held"}
+			j, err := w.reopen(w.disk, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Resume(context.Background(), p, j); err == nil {
+				t.Error("it was not refused")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := cut(t, true)
+			free(t, w)
+			if _, ok := w.fs.Lookup("/locks/LOCK"); ok {
+				t.Fatal("the lock is still there")
+			}
+			n := len(w.fs.Mutating())
+			other := *w
+			other.disk = &disk{}
+			res, err := other.run(context.Background())
+			var r *Refusal
+			if !errors.As(err, &r) || r.Rule != "executed" || res.ExitCode != ExitRefused || len(w.fs.Mutating()) != n {
+				t.Errorf("%v, %+v", err, res)
+			}
+			other.plan.Digest = sha256.Sum256([]byte("another plan"))
+			if _, err := other.run(context.Background()); err != nil {
+				t.Errorf("another plan: %v", err)
+			}
+			if res, err := w.run(context.Background()); err != nil || res.Totals.Done != 1 {
+				t.Errorf("resume: %v, %+v", err, res)
+			}
+		})
 	}
 }

@@ -68,7 +68,7 @@ var problems = map[string][2]string{
 	"list-shrunk":        {"the list {file} names a tenth less than when the plan was made, or nothing[: {ids_in_plan} ids then, {ids_now} now][: {clusters_in_plan} clusters then, {clusters_now} now]", "look at how the list is written; if it is right, make a new plan"},
 	"unproven":           {"the plan has {items|item|items} of layouts that hold state of Flink, and there is no reference proof yet: that with a real Flink nothing is moved that a job needs", "--unproven carries it out all the same"},
 	"locked":             {"{holder} holds the lock", "wait for that run; if its process is gone: resume its journal, or unlock"},
-	"executed":           {"the plan was carried out before", "resume its journal, or make a new plan"},
+	"executed":           {"the plan was carried out before, to its end or in part", "resume its journal, or make a new plan"},
 }
 
 // why says why an item is kept: the rule, and the sentence for people.
