@@ -237,7 +237,8 @@ func (e *task) watch(v act.Event) {
 	for i, f := range item.Facts {
 		if f.Name == guardFact {
 			item.Facts = append(item.Facts[:i:i], item.Facts[i+1:]...)
-			item.Guard = planfile.Path(f.Text)
+			name, _ := pathtext.Parse(f.Text) // checker wrote it
+			item.Guard = planfile.Path(name)
 			break
 		}
 	}

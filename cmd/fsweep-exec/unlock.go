@@ -80,5 +80,10 @@ func (o *unlockOptions) run(ctx context.Context, env *cli.Env) error {
 	env.Finish()
 	p.Move = c.client.Mover()
 	res, err := act.Unlock(ctx, p, o.holder)
-	return ended(res, err)
+	err = ended(res, err)
+	if t.journal != "" {
+		_, said := fmt.Fprintf(env.Stdout, "journal    %s\nlast hash  %s\n", escaped(t.journal), res.Last)
+		err = errors.Join(err, said)
+	}
+	return err
 }

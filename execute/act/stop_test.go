@@ -47,27 +47,36 @@ func TestInterrupt(t *testing.T) {
 	w.same(t, before, wantState)
 }
 
-// TestLockLost: a process that wakes up finds its lock gone and does nothing more.
+// TestLockLost: a process that wakes up finds its lock gone, or another's in its place, and does
+// nothing more.
 func TestLockLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fakehdfs.Options{})
-	w.during(t, 2, func() {
-		p := w.params(&disk{})
-		w.fs.Plan(nil)
-		holder, err := Holder(context.Background(), p)
-		if err != nil {
-			t.Error(err)
+	for _, taken := range []bool{false, true} {
+		w := newWorld(t, fakehdfs.Options{})
+		w.during(t, 2, func() {
+			p := w.params(&disk{})
+			w.fs.Plan(nil)
+			holder, err := Holder(context.Background(), p)
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := Unlock(context.Background(), p, holder+"x"); err == nil {
+				t.Error("unlocked for another holder")
+			}
+			if _, err := Unlock(context.Background(), p, holder); err != nil {
+				t.Error(err)
+			}
+			if taken {
+				w.fs.Mkdir("/locks/LOCK/bob@host", "bob", 0o755)
+			}
+		})
+		res, err := w.run(context.Background())
+		if !errors.Is(err, ErrLockLost) || res.ExitCode != ExitAnomaly || res.Totals.Done != 2 {
+			t.Errorf("%v, exit code %d, %+v", err, res.ExitCode, res.Totals)
 		}
-		if _, err := Unlock(context.Background(), p, holder+"x"); err == nil {
-			t.Error("unlocked for another holder")
+		if _, ok := w.fs.Lookup("/locks/LOCK/bob@host"); ok != taken {
+			t.Errorf("the lock of the other: %t", ok)
 		}
-		if _, err := Unlock(context.Background(), p, holder); err != nil {
-			t.Error(err)
-		}
-	})
-	res, err := w.run(context.Background())
-	if !errors.Is(err, ErrLockLost) || res.ExitCode != ExitAnomaly || res.Totals.Done != 2 {
-		t.Errorf("%v, exit code %d, %+v", err, res.ExitCode, res.Totals)
 	}
 }
 
