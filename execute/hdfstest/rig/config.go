@@ -44,7 +44,8 @@ func freePorts(t testing.TB, n int) []string {
 
 // serverArgs are the arguments of the verb serve for one NameNode, or for
 // DataNodes alone.
-func (c *Cluster) serverArgs(n *node) []string {
+func (c *Cluster) serverArgs(t testing.TB, n *node) []string {
+	t.Helper()
 	conf := map[string]string{"fs.trash.interval": c.trashMinutes()}
 	if c.opts.SnapshotTrash {
 		conf["dfs.namenode.snapshot.trashroot.enabled"] = "true"
@@ -55,6 +56,9 @@ func (c *Cluster) serverArgs(n *node) []string {
 	} else {
 		conf["fs.defaultFS"] = "hdfs://" + c.nodes[0].rpc
 		conf["dfs.namenode.http-address"] = c.nodes[0].http
+	}
+	if c.opts.Kerberos != nil {
+		c.secureServers(t, conf)
 	}
 	maps.Copy(conf, c.opts.Config)
 	args := []string{c.dir}
@@ -107,6 +111,9 @@ func (c *Cluster) writeClientConfig(t testing.TB) {
 	} else {
 		all["fs.defaultFS"] = "hdfs://" + proxied(c.nodes[0])
 		all["dfs.namenode.http-address"] = c.nodes[0].http
+	}
+	if c.opts.Kerberos != nil {
+		c.secureClients(all)
 	}
 	maps.Copy(all, c.opts.ClientConfig)
 	core, hdfs := make(map[string]string), make(map[string]string)

@@ -23,7 +23,7 @@ const (
 	commandTime = 90 * time.Second
 )
 
-// process is one JVM: scripts/rigs/hadoop/rig serve, which replaces itself by it.
+// process is one JVM: scripts/rigs/hadoop/rig serve or kdc, which replaces itself by it.
 type process struct {
 	name   string
 	cmd    *exec.Cmd
@@ -33,12 +33,22 @@ type process struct {
 	stderr string        // a file
 }
 
-// startProcess does not wait until it is ready.
+// startProcess starts servers of Hadoop. It does not wait until they are ready.
 func startProcess(t testing.TB, c *Cluster, name string, args ...string) *process {
 	t.Helper()
+	env := []string{"RIG_HEAP=512m"}
+	if c.kdc != nil {
+		env = append(env, "RIG_KRB5="+c.serverKrb5(), "RIG_JAVA="+c.opts.Kerberos.JavaOptions)
+	}
+	return start(t, c, name, env, append([]string{"serve", c.opts.Version}, args...)...)
+}
+
+// start starts the script with a verb and its arguments.
+func start(t testing.TB, c *Cluster, name string, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{name: name, lines: make(chan string, 1), done: make(chan struct{}), stderr: filepath.Join(c.dir, name+".err")}
-	p.cmd = exec.Command(script(t), append([]string{"serve", c.opts.Version}, args...)...)
-	p.cmd.Env = append(os.Environ(), "RIG_HEAP=512m")
+	p.cmd = exec.Command(script(t), args...)
+	p.cmd.Env = append(os.Environ(), env...)
 	// A process that was frozen would otherwise outlive a test that was killed.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	stderr, err := os.OpenFile(p.stderr, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -129,6 +139,14 @@ func (p *process) signal(s syscall.Signal) error {
 		return fmt.Errorf("%s has ended", p.name)
 	}
 	return p.cmd.Process.Signal(s)
+}
+
+// freeze stops it with SIGSTOP, or lets it go on.
+func (p *process) freeze(frozen bool) error {
+	if frozen {
+		return p.signal(syscall.SIGSTOP)
+	}
+	return p.signal(syscall.SIGCONT)
 }
 
 // stopped tells whether each of its threads has been stopped by a signal. The

@@ -39,6 +39,8 @@ type Options struct {
 	Config map[string]string
 	// ClientConfig are more settings of what [Cluster.ConfDir] holds.
 	ClientConfig map[string]string
+	// Kerberos makes it secure, with a KDC of its own.
+	Kerberos *Kerberos
 }
 
 // Nameservice is that of a cluster with several NameNodes.
@@ -56,6 +58,7 @@ type Cluster struct {
 	active int        // the last one that was made ACTIVE
 	nodes  []*node
 	data   *process // DataNodes with a process of their own
+	kdc    *kdc     // nil without Kerberos
 }
 
 // node is one NameNode.
@@ -87,6 +90,9 @@ func Start(t testing.TB, opts Options) *Cluster {
 	c.makeNodes(t)
 	c.writeClientConfig(t)
 	began := time.Now()
+	if opts.Kerberos != nil {
+		c.startKDC(t)
+	}
 	c.startProcesses(t)
 	c.assignStates(t)
 	t.Logf("rig: Hadoop %s, %d NameNodes, %d DataNodes after %.1fs", opts.Version, opts.NameNodes, opts.DataNodes, time.Since(began).Seconds())
@@ -124,7 +130,7 @@ func (c *Cluster) startProcesses(t testing.TB) {
 		c.launch(t, n, first...)
 	}
 	if c.ha() && c.opts.DataNodes > 0 {
-		c.data = startProcess(t, c, "datanodes", c.serverArgs(nil)...)
+		c.data = startProcess(t, c, "datanodes", c.serverArgs(t, nil)...)
 	}
 	for _, n := range c.nodes {
 		n.proc.awaitReady(t)
@@ -137,7 +143,7 @@ func (c *Cluster) startProcesses(t testing.TB) {
 // launch starts the process of one NameNode.
 func (c *Cluster) launch(t testing.TB, n *node, more ...string) {
 	t.Helper()
-	n.proc = startProcess(t, c, n.id, append(c.serverArgs(n), more...)...)
+	n.proc = startProcess(t, c, n.id, append(c.serverArgs(t, n), more...)...)
 }
 
 // assignStates makes nn1 ACTIVE and nn3 an observer.

@@ -31,6 +31,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 final class Admin {
   private static final int BUFFER = 64 << 10;
 
+  private final Settings settings;
   private final DistributedFileSystem fs;
   private final DFSClient client;
   private final Hadoop3 hadoop3;
@@ -39,6 +40,7 @@ final class Admin {
   private final List<Closeable> open = new ArrayList<>();
 
   Admin(Settings settings, InetSocketAddress nameNode) throws Exception {
+    this.settings = settings;
     Configuration c = settings.client();
     fs = (DistributedFileSystem) FileSystem.newInstance(URI.create(Settings.uri(nameNode)), c);
     client = fs.getClient();
@@ -192,11 +194,16 @@ final class Admin {
   private String trashRoot(String p, String user) throws Exception {
     PrivilegedExceptionAction<String> ask =
         () -> {
-          try (FileSystem other = FileSystem.newInstance(fs.getUri(), fs.getConf())) {
-            return other.getTrashRoot(new Path(p)).toUri().getPath();
+          try (FileSystem theirs = FileSystem.newInstance(fs.getUri(), fs.getConf())) {
+            return theirs.getTrashRoot(new Path(p)).toUri().getPath();
           }
         };
-    return UserGroupInformation.createRemoteUser(user).doAs(ask);
+    UserGroupInformation other =
+        settings.kerberos()
+            ? UserGroupInformation.loginUserFromKeytabAndReturnUGI(
+                user, settings.keytab(user).getPath())
+            : UserGroupInformation.createRemoteUser(user);
+    return other.doAs(ask);
   }
 
   /** A directory that exists stays as it is. */

@@ -10,6 +10,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.ha.HAServiceProtocol.RequestSource;
 import org.apache.hadoop.ha.HAServiceProtocol.StateChangeRequestInfo;
@@ -17,6 +18,7 @@ import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Servers that live as long as the standard input: a NameNode, DataNodes, or both. What the input
@@ -53,6 +55,12 @@ final class Serve {
   }
 
   private void start() throws Exception {
+    if (settings.kerberos()) { // before anything asks who the user of the process is
+      Configuration c = settings.nameNode();
+      UserGroupInformation.setConfiguration(c);
+      UserGroupInformation.loginUserFromKeytab(
+          c.get("dfs.namenode.kerberos.principal"), c.get("dfs.namenode.keytab.file"));
+    }
     if (settings.hasNameNode()) {
       settings.prepareNameDirectory();
       AuditLog.to(settings.auditLog());

@@ -25,6 +25,15 @@ import org.apache.hadoop.hdfs.HdfsConfiguration;
 final class Settings {
   static final String KEY = "key1";
 
+  /** What clients and servers must agree on. */
+  private static final List<String> SECURITY =
+      List.of(
+          "hadoop.security.",
+          "hadoop.rpc.protection",
+          "dfs.namenode.kerberos.principal",
+          "dfs.data.transfer.protection",
+          "dfs.encrypt.data.transfer");
+
   final String version;
   private final File dir;
   private final Map<String, String> own = new LinkedHashMap<>();
@@ -141,7 +150,24 @@ final class Settings {
     c.setInt("ipc.client.connection.maxidletime", 500);
     c.setInt("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", 10);
     c.setInt("dfs.client.block.write.locateFollowingBlock.retries", 12);
+    hadoop.forEach(
+        (key, value) -> {
+          for (String prefix : SECURITY) {
+            if (key.startsWith(prefix)) {
+              c.set(key, value);
+            }
+          }
+        });
     return c;
+  }
+
+  boolean kerberos() {
+    return "kerberos".equals(hadoop.get("hadoop.security.authentication"));
+  }
+
+  /** Of a user, with Kerberos; whoever started the set has made it. */
+  File keytab(String user) {
+    return new File(dir, "keytabs/" + user + ".keytab");
   }
 
   static String uri(InetSocketAddress nameNode) {
