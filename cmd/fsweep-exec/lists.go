@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"fsweep/execute/check"
@@ -19,11 +18,7 @@ func readList(h planfile.Header, dir string) func(planfile.Input, bool) (*check.
 		o.Foreign = append(o.Foreign, policy.Authority(a))
 	}
 	return func(in planfile.Input, pins bool) (*check.Named, error) {
-		name := in.File
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		f, err := openInput(name)
+		f, err := openInput(inDirectory(dir, in.File))
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func (o *probeOptions) run(ctx context.Context, env *cli.Env) error {
 	if err := c.same(w.nameservice, w.from); err != nil {
 		return err
 	}
-	out, err := env.Create(ctx, o.output, cli.OutputOptions{Inputs: []string{o.policy, o.plan}})
+	out, err := createOutput(ctx, env, o.output, "", o.policy, o.plan)
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 	e := task{
 		env: env, command: "resume", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: filepath.Dir(name),
 		check: o.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
+		inputs: []string{name},
 	}
 	h := w.Journal().Header()
 	if err := act.Resumable(&h); err != nil {

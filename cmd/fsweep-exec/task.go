@@ -68,7 +68,8 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 		return err
 	}
 	// What was done is shown, even if the command was interrupted.
-	out, err := e.env.Create(context.WithoutCancel(ctx), e.results.output, cli.OutputOptions{Inputs: []string{e.plan.name}, Private: true})
+	inputs := append(listFiles(&h, e.listsDir()), e.plan.name)
+	out, err := createOutput(context.WithoutCancel(ctx), e.env, e.results.output, e.journalDir, append(inputs, e.inputs...)...)
 	if err != nil {
 		return err
 	}
@@ -389,7 +390,7 @@ func (e *task) without(ctx context.Context, plan act.Plan, work func(context.Con
 	}
 	defer c.close()
 	p.Move = c.client.Mover()
-	out, err := e.env.Create(context.WithoutCancel(ctx), e.results.output, cli.OutputOptions{Inputs: e.inputs, Private: true})
+	out, err := createOutput(context.WithoutCancel(ctx), e.env, e.results.output, e.journalDir, e.inputs...)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (o *undoOptions) byPlan(ctx context.Context, env *cli.Env) error {
 	}
 	defer plan.close()
 	t := o.task(env)
-	t.plan = plan
+	t.plan, t.inputs = plan, []string{o.plan}
 	return t.without(ctx, plan.actPlan(0), func(ctx context.Context, p *act.Params) (*act.Result, error) {
 		items := func(yield func(*planfile.Item, error) bool) {
 			for i, err := range plan.Items() {
