@@ -119,3 +119,41 @@ func TestBelt(t *testing.T) {
 		t.Errorf("%v, %+v", err, res)
 	}
 }
+
+// TestItemsEnd: a plan that cannot be read to its end is no plan that was carried out: what was not
+// come to is not known, and nothing says that all was done.
+func TestItemsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.items = w.items[:2]
+	w.referred = []uint64{w.items[1].InodeID}
+	p := w.params(w.disk)
+	cut := errors.New("the plan has become shorter")
+	p.Check.(*checker).failed = cut
+	res, err := Run(context.Background(), p)
+	if !errors.Is(err, cut) || res.ExitCode != ExitAnomaly || res.Totals.Planned != 8 || res.Totals.Done != 1 || res.Totals.Undone != 1 { // the guards were looked at
+		t.Errorf("%v, %+v", err, res)
+	}
+	w.truth(t, w.disk)
+}
+
+// TestLockLostAtTheEnd: a lock that was taken away is not given back, and nothing is asked for.
+func TestLockLostAtTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.items, w.plan.Items = w.items[:1], 1
+	w.during(t, 1, func() {
+		w.fs.Plan(nil)
+		holder, err := Holder(context.Background(), w.params(nil))
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := Unlock(context.Background(), w.params(&disk{}), holder); err != nil {
+			t.Error(err)
+		}
+	})
+	res, err := w.run(context.Background())
+	if !errors.Is(err, ErrLockLost) || res.ExitCode != ExitAnomaly || res.Totals.Done != 1 || strings.Contains(string(w.disk.data), `"purpose":"unlock"`) {
+		t.Errorf("%v, %+v\n%s", err, res, w.brief())
+	}
+}
