@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"fsweep/execute/fakehdfs"
@@ -195,6 +197,47 @@ func TestUndoByPlan(t *testing.T) {
 				t.Errorf("%q is not back", i.Path)
 			}
 		}
+	}
+}
+
+// TestUndoByPlanOrder: of a run that moved in parts the checkpoints come back last.
+func TestUndoByPlanOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	run := w.id("/data/a/plain")
+	w.items = nil
+	for _, p := range []string{"/data/a/plain/chk-1", "/data/a/plain/shared", "/data/b/kept"} {
+		w.add(p)
+	}
+	w.keep = nil
+	w.items[0].SplitOf, w.items[0].Kind, w.items[1].SplitOf = run, planfile.KindCheckpoint, run
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	items := func(yield func(*planfile.Item, error) bool) {
+		for i := range w.items {
+			if !yield(&w.items[i], nil) {
+				return
+			}
+		}
+	}
+	n := len(w.fs.Mutating())
+	if res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: items}); err != nil || res.Totals.Done != 3 {
+		t.Fatal(err, res)
+	}
+	var back []string
+	for _, op := range w.fs.Mutating()[n:] {
+		if !strings.HasPrefix(op.Move.To, "/locks/") && op.Call == "rename2" {
+			back = append(back, op.Move.To)
+		}
+	}
+	if want := []string{"/data/a/plain/shared", "/data/b/kept", "/data/a/plain/chk-1"}; !slices.Equal(back, want) {
+		t.Errorf("%q, want %q", back, want)
+	}
+	bad := errors.New("the plan has become shorter")
+	broken := func(yield func(*planfile.Item, error) bool) { yield(nil, bad) }
+	if res, err := Undo(context.Background(), w.params(&disk{}), &UndoOf{Items: broken}); !errors.Is(err, bad) || res.ExitCode != ExitAnomaly {
+		t.Errorf("%v, %+v", err, res)
 	}
 }
 

@@ -15,7 +15,8 @@ type UndoOf struct {
 	// Journal is undone, if it is not nil: what it moved and did not move back. File is its name.
 	Journal *journal.Reader
 	File    string
-	// Items are undone otherwise: all items of the plan that are found in a trash now.
+	// Items are undone otherwise: all items of the plan that are found in a trash now. They are gone over
+	// twice.
 	Items iter.Seq2[*planfile.Item, error]
 	// Path picks what is at or below a path; "": everything.
 	Path planfile.Path
@@ -136,19 +137,21 @@ func (a *actor) movedOf(ctx context.Context, u *UndoOf) iter.Seq2[moved, error] 
 			}
 		}
 	}
+	// What a run needs comes back before what shows that the run is there: in the other order than it went.
 	return func(yield func(moved, error) bool) {
-		for i, err := range u.Items {
-			var m moved
-			if err == nil && u.picks(i.Path) {
-				var ok bool
-				if m, ok, err = a.inTrash(ctx, i); err == nil && !ok {
+		for _, last := range []bool{false, true} {
+			for i, err := range u.Items {
+				var m moved
+				ok := err == nil && u.picks(i.Path) && last == (i.SplitOf != 0 && i.Kind == planfile.KindCheckpoint)
+				if ok {
+					m, ok, err = a.inTrash(ctx, i)
+				}
+				if err == nil && !ok {
 					continue
 				}
-			} else if err == nil {
-				continue
-			}
-			if !yield(m, err) || err != nil {
-				return
+				if !yield(m, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
