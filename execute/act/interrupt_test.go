@@ -7,6 +7,7 @@ import (
 
 	"fsweep/execute/fakehdfs"
 	"fsweep/proto/journal"
+	"fsweep/proto/planfile"
 )
 
 // TestInterruptedBefore: a signal that comes before anything is changed is an interruption at
@@ -100,4 +101,19 @@ type stopper struct {
 func (s *stopper) Preflight(ctx context.Context) error {
 	s.cancel()
 	return ctx.Err()
+}
+
+// TestInterruptedAmongKept: a signal is seen before the next item also where nothing is moved.
+func TestInterruptedAmongKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := w.params(w.disk)
+	w.changed = true
+	p.Check.(*checker).again = func(*planfile.Item) { cancel() }
+	res, err := Run(ctx, p)
+	if !errors.Is(err, ErrInterrupted) || res.ExitCode != ExitInterrupted || res.Totals.Skipped != 1 {
+		t.Errorf("%v, %+v", err, res)
+	}
 }
