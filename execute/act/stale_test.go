@@ -328,4 +328,34 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestNoAnswerToUndo: neither is what an undo asked for, without the lock.
+func TestNoAnswerToUndo(t *testing.T) {
+	t.Parallel()
+	for _, unlocked := range []bool{false, true} {
+		w := newWorld(t, fakehdfs.Options{})
+		if _, err := w.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		n, lost := len(w.renames(w.items[0].InodeID)), false
+		w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+			if lost || op.Call != "rename2" || op.ID != w.items[0].InodeID {
+				return fakehdfs.Fault{}
+			}
+			lost = true
+			return fakehdfs.Fault{Kind: fakehdfs.Lost, Do: func(*fakehdfs.FS) {
+				w.soon = func() {
+					if unlocked {
+						w.fs.Rename("/locks/LOCK", "/locks/taken-away")
+					}
+				}
+			}}
+		})
+		res, err := w.undo(context.Background(), "/data/a/plain")
+		sent := len(w.renames(w.items[0].InodeID)) - n
+		if unlocked && (sent != 1 || res.ExitCode != ExitAnomaly || res.Totals.Unknown != 1) || !unlocked && (sent != 2 || err != nil || res.Totals.Done != 1) {
+			t.Errorf("unlocked %t: sent %d times, %v, %+v", unlocked, sent, err, res)
+		}
+	}
+}
+
 func late(_ *testing.T, w *world) { w.fs.Advance(maxStale + time.Second) }
