@@ -165,12 +165,12 @@ func (a *actor) directory(ctx context.Context, what, path string) (*execute.Stat
 	return s, nil
 }
 
-// mkdirs makes a directory, and what is missing above it, and gives its id. The caller has
-// seen that the place above which nothing may be made is there.
-func (a *actor) mkdirs(ctx context.Context, path planfile.Path, permission uint16) (uint64, error) {
+// mkdirs makes a directory, and what is missing above it. The caller has seen that the place above
+// which nothing may be made is there.
+func (a *actor) mkdirs(ctx context.Context, path planfile.Path, permission uint16) error {
 	i := &journal.Intent{Stamp: a.stamp(), Purpose: journal.PurposeMkdirs, Path: path, Permission: int64(permission)}
 	if err := a.j.Append(i); err != nil {
-		return 0, err
+		return err
 	}
 	send := func(ctx context.Context) error { return a.p.Move.Mkdirs(ctx, string(path), permission) }
 	err := a.timed(ctx, send)
@@ -182,20 +182,18 @@ func (a *actor) mkdirs(ctx context.Context, path planfile.Path, permission uint1
 		err = a.timed(ctx, send)
 	}
 	if err != nil && lost { // a later refusal says nothing about the first request
-		return 0, a.unknown(i, err)
+		return a.unknown(i, err)
 	}
 	if err != nil {
-		return 0, errors.Join(a.failed(i, err), err)
+		return errors.Join(a.failed(i, err), err)
 	}
 	// A directory that is gone again is found missing by what is done next.
 	d := &journal.Done{Intent: i.Seq, Path: path}
-	var id uint64
 	if s, err := a.stat(ctx, execute.At(string(path))); err == nil && s != nil {
-		id = s.ID
-		d.Chain = []uint64{id}
+		d.Chain = []uint64{s.ID}
 	}
 	d.Stamp = a.stamp()
-	return id, a.j.Append(d)
+	return a.j.Append(d)
 }
 
 // failed notes that an intent was refused.

@@ -166,7 +166,7 @@ func (a *actor) take(ctx context.Context, again bool) error {
 	}
 	made := path.Join(a.lockDir(), newPrefix+a.p.Random())
 	holder := a.holder()
-	if _, err := a.mkdirs(ctx, planfile.Path(path.Join(made, holder)), lockMode); err != nil {
+	if err := a.mkdirs(ctx, planfile.Path(path.Join(made, holder)), lockMode); err != nil {
 		return err
 	}
 	s, err := a.directory(ctx, "new lock", made)
@@ -248,7 +248,7 @@ func (a *actor) putAway(ctx context.Context, id, parent uint64, in, name string)
 		return err
 	}
 	if s == nil { // as the lock directory: all who share the one share the other
-		if _, err := a.mkdirs(ctx, planfile.Path(to), dir.Permission); err != nil {
+		if err := a.mkdirs(ctx, planfile.Path(to), dir.Permission); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func Rehearse(ctx context.Context, p *Params, in planfile.Path) (*Result, error)
 	}
 	act := context.WithoutCancel(ctx)
 	if s == nil {
-		_, err = a.mkdirs(act, at, trashMode)
+		err = a.mkdirs(act, at, trashMode)
 	}
 	if err == nil {
 		err = a.thereAndBack(act, at)

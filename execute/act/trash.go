@@ -29,7 +29,6 @@ type target struct {
 	path      planfile.Path
 	trashRoot planfile.Path // "" of the quarantine
 	into      uint64        // the directory to which the climb from the item must lead
-	dir       uint64        // the one right above
 }
 
 // errNoPlace says that the trash has no place for an item; others may find one.
@@ -121,8 +120,7 @@ func (a *actor) free(ctx context.Context, base, want string, mode uint16) (*targ
 	dir, name := path.Split(want)
 	dir = strings.TrimSuffix(dir, "/")
 	for range 8 {
-		id, err := a.ensure(ctx, base, &dir, mode)
-		if err != nil {
+		if err := a.ensure(ctx, base, &dir, mode); err != nil {
 			return nil, err
 		}
 		full := dir + "/" + name
@@ -131,7 +129,7 @@ func (a *actor) free(ctx context.Context, base, want string, mode uint16) (*targ
 			return nil, err
 		}
 		if s == nil {
-			return &target{path: planfile.Path(full), dir: id}, nil
+			return &target{path: planfile.Path(full)}, nil
 		}
 		if n := a.suffixed(path.Base(want)); len(n) <= maxName {
 			name = n
@@ -159,31 +157,31 @@ func (a *actor) another(base, dir string) (string, error) {
 	return "", errNoPlace
 }
 
-// ensure makes a directory if it is not there, and gives its id. A file in its way gets
-// passed by: the component gets a suffix, and dir is changed.
-func (a *actor) ensure(ctx context.Context, base string, dir *string, mode uint16) (uint64, error) {
+// ensure makes a directory if it is not there. A file in its way gets passed by: the component
+// gets a suffix, and dir is changed.
+func (a *actor) ensure(ctx context.Context, base string, dir *string, mode uint16) error {
 	for range 8 {
 		s, err := a.stat(ctx, execute.At(*dir))
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if s != nil && s.Kind == execute.Directory {
-			return s.ID, nil
+			return nil
 		}
 		file, err := a.inTheWay(ctx, base, *dir)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if file == "" {
 			return a.mkdirs(ctx, planfile.Path(*dir), mode)
 		}
 		n := a.suffixed(file)
 		if len(path.Base(n)) > maxName {
-			return 0, errNoPlace
+			return errNoPlace
 		}
 		*dir = n + strings.TrimPrefix(*dir, file)
 	}
-	return 0, errNoPlace
+	return errNoPlace
 }
 
 // inTheWay gives the path of what is no directory at or above dir, below base, if any.
