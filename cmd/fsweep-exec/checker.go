@@ -67,6 +67,8 @@ func verdict(v *check.Verdict) act.Verdict {
 	switch v.Rule {
 	case check.RootChanged, check.Gone, check.Replaced, check.MovedAway, check.Changed, check.TotalsChanged, check.TreeChanged:
 		out.Drift = true
+	case check.Restored:
+		out.Restored = true
 	case check.Deferred, check.Observed, check.Marked, check.OpenFile, check.Snapshottable, check.EncryptionZone, check.NotVisible,
 		check.Live, check.Pinned, check.NewRun, check.MayBeRestored, check.ReferredTo, check.SaidToBe, check.BlindGuard:
 	}

@@ -30,6 +30,7 @@ type actor struct {
 	pace    pace
 	lock    held
 	trash   map[string]*trashRoot // by path
+	restored bool                  // something stays that the journal calls done
 	// settledChain is the chain of what was settled last.
 	settledChain []uint64
 }

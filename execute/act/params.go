@@ -33,6 +33,8 @@ type Verdict struct {
 	Rule string // why it stays: a stable word
 	// Drift: it is not as the plan says. Other reasons to stay were to be expected.
 	Drift bool
+	// Restored: an earlier process moved it, and it is back. It stays, whatever the journal says.
+	Restored bool
 	// Listed: the plan does not want it moved, as it is deferred or in a root that is only
 	// observed. It is no part of the run, and no line says anything of it.
 	Listed bool

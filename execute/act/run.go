@@ -157,6 +157,11 @@ func (r *run) pauseBefore(ctx context.Context, root planfile.Path) error {
 func (r *run) visit(ctx, act context.Context, i *planfile.Item, v Verdict) error {
 	switch r.j.State().Outcome(i.InodeID) {
 	case journal.OutcomeDone: // by an earlier process
+		if v.Restored { // its line is written
+			r.restored = true
+			r.watch(Event{Kind: ItemSkipped, Path: i.Path, Item: i, Rule: v.Rule, Facts: v.Facts})
+			return nil
+		}
 		r.p.Check.Moved(i)
 		return nil
 	case journal.OutcomeUndone, journal.OutcomeUnknown:
@@ -265,7 +270,9 @@ func (a *actor) finish(ctx context.Context, err error, executed bool, what strin
 	t.Planned = max(planned, t.Done+t.Undone+t.Skipped+t.Failed+t.Unknown)
 	res := &Result{ExitCode: exitCode(err), Totals: t}
 	if err == nil {
-		res.ExitCode = ofTotals(t)
+		if res.ExitCode = ofTotals(t); res.ExitCode == ExitDone && a.restored {
+			res.ExitCode = ExitIncomplete
+		}
 	} else if ofTotals(t) == ExitAnomaly || res.ExitCode == ExitRefused && t.Done > 0 {
 		res.ExitCode = ExitAnomaly
 	}

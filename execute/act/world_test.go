@@ -41,6 +41,7 @@ type world struct {
 	checking func() // what happens during Check
 	changed  bool   // what is checked once more is not as it was
 	soon     func() // what happens during the next sleep
+	back     bool   // the checks see what was moved and is back
 	user     string // who acts, if not the usual one
 }
 
@@ -290,6 +291,7 @@ type checker struct {
 	failed error
 	again  func(*planfile.Item)
 	moved  []uint64
+	moves  map[uint64]bool // of earlier processes, by the journal
 }
 
 func (c *checker) Preflight(context.Context) error { return c.before }
@@ -306,6 +308,12 @@ func (c *checker) Items() iter.Seq2[*planfile.Item, Verdict] {
 		for i := range c.w.items {
 			item := c.w.items[i]
 			rule := c.w.keep[item.InodeID]
+			if e, ok := c.w.fs.Lookup(string(item.Path)); ok && c.w.back && c.moves[item.InodeID] && e.ID == item.InodeID {
+				if !yield(&item, Verdict{Rule: "restored", Restored: true}) {
+					return
+				}
+				continue
+			}
 			if !yield(&item, Verdict{Move: rule == "", Rule: rule, Listed: c.w.listed[item.InodeID]}) {
 				return
 			}

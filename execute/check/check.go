@@ -29,6 +29,7 @@ func (s *Session) checkAll(ctx context.Context) error {
 	}
 	for _, step := range []func() error{
 		s.load, s.prepare, s.searchPaths,
+		func() error { return each(ctx, s.o.Workers, s.movedBefore(), s.isBack) },
 		func() error { return each(ctx, s.o.Workers, s.tasks(), s.look) },
 		func() error { return s.listRoots(ctx, 0) },
 		func() error { return s.settle(ctx, 0) },

@@ -92,6 +92,39 @@ func (s *Session) tasks() iter.Seq2[task, error] {
 	}
 }
 
+// movedBefore yields the items that an earlier process moved, without their directories.
+func (s *Session) movedBefore() iter.Seq2[task, error] {
+	return func(yield func(task, error) bool) {
+		for i := range s.items {
+			if !s.items[i].moved {
+				continue
+			}
+			item, err := s.plan.Item(s.items[i].ref)
+			if !yield(task{i: int32(i), item: item}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// isBack looks whether an item that was moved stands at its place again: somebody needs it, who undid
+// the move. Then it is not moved any more, and what it refers to stays.
+func (s *Session) isBack(ctx context.Context, t task) error {
+	st, err := s.atPath(ctx, string(t.item.Path), t.item.ParentID)
+	switch {
+	case errors.Is(err, errHidden): // nobody knows
+	case err != nil:
+		return fmt.Errorf("%q: %w", t.item.Path, err)
+	case st == nil || st.ID != t.item.InodeID:
+		return nil
+	}
+	s.mu.Lock()
+	s.items[t.i].moved = false
+	s.mu.Unlock()
+	s.keep(t.i, Restored, "", shown("path", string(t.item.Path)))
+	return nil
+}
+
 func (s *Session) task(i int32) (task, error) {
 	item, err := s.plan.Item(s.items[i].ref)
 	if err != nil {

@@ -18,6 +18,7 @@ const (
 	Observed Rule = "observe"  // its root is only observed
 
 	// What the cluster is now.
+	Restored       Rule = "restored"        // an earlier process moved it, and it is back
 	RootChanged    Rule = "root-changed"    // its root is gone, or another inode
 	Gone           Rule = "gone"            // nothing stands at its path
 	Replaced       Rule = "replaced"        // another inode stands at its path
@@ -42,7 +43,7 @@ const (
 )
 
 var ranks = []Rule{
-	Deferred, Observed, RootChanged, Gone, Replaced, MovedAway, Marked, Changed, TotalsChanged, TreeChanged, OpenFile,
+	Deferred, Observed, Restored, RootChanged, Gone, Replaced, MovedAway, Marked, Changed, TotalsChanged, TreeChanged, OpenFile,
 	Snapshottable, EncryptionZone, NotVisible, Live, Pinned, NewRun, MayBeRestored, ReferredTo, SaidToBe, BlindGuard,
 }
 

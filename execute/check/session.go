@@ -25,7 +25,7 @@ type Options struct {
 	// called from [Session.Preflight], or else from [Session.Check].
 	Lists func(in planfile.Input, pins bool) (*Named, error)
 	// Moved, if there is one, tells of items that an earlier process moved: they are looked at
-	// as those that [Session.Moved] was told of.
+	// as those that [Session.Moved] was told of, unless they are back at their places.
 	Moved func(id uint64) bool
 	// Survey, if there is one, tells which cluster answers.
 	Survey execute.Surveyor

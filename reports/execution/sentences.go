@@ -14,6 +14,7 @@ import (
 var kept = map[string]string{
 	"deferred":            "the plan keeps it back[: {deferred}]",
 	"observe":             "its root is only observed: mode observe in the policy",
+	"restored":            "an earlier process moved it, and it is back where it was[: {path}]",
 	"root-changed":        "its root is gone, or another directory has its place[: inode {inode_in_plan} in the plan, {inode_now} now]",
 	"gone":                "it is not there any more",
 	"replaced":            "another inode has its path[: {inode_in_plan} in the plan, {inode_now} now]",
