@@ -82,7 +82,7 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 		return &cli.RefusedError{Err: fmt.Errorf("%s is not of the plan %s", name, o.plan)}
 	}
 	e.check.Approved = &plan.digest
-	e.check.Moved = func(id uint64) bool { return w.State().Outcome(id) == journal.OutcomeDone }
+	e.check.Moved = movedBefore(w.State())
 	return e.do(ctx, func(ctx context.Context, p *act.Params, _ *checker) (*act.Result, error) {
 		res, err := act.Resume(ctx, p, w)
 		if err == nil {
@@ -90,6 +90,15 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 		}
 		return res, err
 	})
+}
+
+// movedBefore tells what a journal has moved, moved back as well: a run does neither twice, so that the
+// checks must not take it for something that is going to move.
+func movedBefore(s journal.State) func(uint64) bool {
+	return func(id uint64) bool {
+		o := s.Outcome(id)
+		return o == journal.OutcomeDone || o == journal.OutcomeUndone
+	}
 }
 
 // journalError tells what is wrong with a journal: damage is an input, and what another

@@ -98,3 +98,28 @@ func TestSpent(t *testing.T) {
 		t.Errorf("what cannot be read: %v", err)
 	}
 }
+
+// TestMovedBefore: what a run moved, or moved and moved back, it does not move again; what it skipped, or
+// does not know about, it may.
+func TestMovedBefore(t *testing.T) {
+	t.Parallel()
+	dir := journalfile.TestDir(t)
+	journalOf(t, dir, journal.CommandRun, 0, 1,
+		moveOf(20_001, 1), doneOf(2), moveOf(20_002, 1), doneOf(4), backOf(20_002, 1, 4), doneOf(6),
+		&journal.Skipped{Kind: planfile.KindUnit, Path: "/a/x", InodeID: 20_003, Rule: "changed"}, moveOf(20_004, 1))
+	names, err := dir.Names()
+	if err != nil || len(names) != 1 {
+		t.Fatal(err, names)
+	}
+	f, err := journalfile.Open(filepath.Join(dir.Path(), names[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	moved := movedBefore(f.State())
+	for id, want := range map[uint64]bool{20_001: true, 20_002: true, 20_003: false, 20_004: false, 20_005: false} {
+		if moved(id) != want {
+			t.Errorf("inode %d: %t", id, !want)
+		}
+	}
+}

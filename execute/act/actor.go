@@ -21,15 +21,15 @@ const (
 
 // actor has what every command needs while it acts.
 type actor struct {
-	p       *Params
-	j       Journal
-	command journal.Command
-	client  journal.ClientID
-	node    execute.NameNode
-	timeout time.Duration
-	pace    pace
-	lock    held
-	trash   map[string]*trashRoot // by path
+	p        *Params
+	j        Journal
+	command  journal.Command
+	client   journal.ClientID
+	node     execute.NameNode
+	timeout  time.Duration
+	pace     pace
+	lock     held
+	trash    map[string]*trashRoot // by path
 	restored bool                  // something stays that the journal calls done
 	// settledChain is the chain of what was settled last.
 	settledChain []uint64
