@@ -70,7 +70,8 @@ func verdict(v *check.Verdict) act.Verdict {
 	case check.Restored:
 		out.Restored = true
 	case check.Deferred, check.Observed, check.Marked, check.OpenFile, check.Snapshottable, check.EncryptionZone, check.NotVisible,
-		check.Live, check.Pinned, check.NewRun, check.MayBeRestored, check.ReferredTo, check.SaidToBe, check.BlindGuard:
+		check.Live, check.Pinned, check.NewRun, check.MayBeRestored, check.ReferredTo, check.SaidToBe, check.BlindGuard,
+		check.NotMoved:
 	}
 	return out
 }
@@ -100,6 +101,9 @@ func (c *checker) Again(ctx context.Context, item *planfile.Item) (act.Verdict, 
 
 // Moved implements act.Checker.
 func (c *checker) Moved(item *planfile.Item) { c.s.Moved(item) }
+
+// Stays implements act.Checker.
+func (c *checker) Stays(item *planfile.Item) { c.s.Stays(item) }
 
 // Guards implements act.Checker.
 func (c *checker) Guards(ctx context.Context, all bool) ([]*planfile.Item, error) {

@@ -252,6 +252,7 @@ func (r *run) skip(i *planfile.Item, intent int64, v Verdict) error {
 	if err != nil {
 		return err
 	}
+	r.p.Check.Stays(i)
 	r.watch(Event{Kind: ItemSkipped, Path: i.Path, Item: i, Rule: v.Rule, Facts: v.Facts})
 	if !v.Drift {
 		return nil
@@ -265,6 +266,7 @@ func (r *run) fail(i *planfile.Item, intent int64, class string, cause error) er
 		Message: planfile.Name(cause.Error()),
 	})
 	if err == nil {
+		r.p.Check.Stays(i)
 		r.watch(Event{Kind: ItemFailed, Path: i.Path, Item: i, Rule: class, Message: cause.Error()})
 	}
 	return err

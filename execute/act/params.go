@@ -62,6 +62,8 @@ type Checker interface {
 	Again(ctx context.Context, item *planfile.Item) (Verdict, error)
 	// Moved is told what was moved, by earlier processes too.
 	Moved(item *planfile.Item)
+	// Stays is told what was not moved, whatever the reason: it is needed with all that it refers to.
+	Stays(item *planfile.Item)
 	// Guards reads again the guards that are due, at the end all. It gives items that were
 	// moved and to which a guard refers now, each once. Items that are still to come
 	// it keeps itself, by Again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"fsweep/execute/fakehdfs"
 	"fsweep/proto/journal"
@@ -55,5 +56,47 @@ func TestResumeAfterUndo(t *testing.T) {
 	}
 	if w.id("/data/a/plain") != w.items[0].InodeID {
 		t.Error("it was moved again")
+	}
+}
+
+// TestStaysIsTold: the checks are told of every item that is not moved, whatever the reason: of those that
+// they keep, that fail, that have no place, that are held by a belt, that changed at last.
+func TestStaysIsTold(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(w *world){
+		"usual":    func(*world) {},
+		"belt":     func(w *world) { w.plan.Header.Belts.MaxInodes = 7 },
+		"no place": func(w *world) { w.fs.Rename("/user/alice", "/user/gone") },
+		"changed":  func(w *world) { w.changed = true },
+		"too old":  func(w *world) { w.age = time.Hour },
+		"changed at last": func(w *world) {
+			w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+				if op.Call == "rename2" && op.ID == w.items[0].InodeID {
+					return fakehdfs.Fault{Kind: fakehdfs.Swapped}
+				}
+				return fakehdfs.Fault{}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fakehdfs.Options{})
+			w.items, w.plan.Items = w.items[:7], 7 // without the zone
+			change(w)
+			p := w.params(w.disk)
+			res, err := Run(context.Background(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []uint64
+			for _, i := range w.items {
+				if !slices.Contains(p.Check.(*checker).moved, i.InodeID) {
+					want = append(want, i.InodeID)
+				}
+			}
+			if got := p.Check.(*checker).stays; !slices.Equal(got, want) || len(want) < 2 && name != "changed at last" || int64(len(want)) != res.Totals.Skipped+res.Totals.Failed {
+				t.Errorf("told of %d, want %d, %+v", got, want, res)
+			}
+		})
 	}
 }

@@ -291,6 +291,7 @@ type checker struct {
 	failed error
 	again  func(*planfile.Item)
 	moved  []uint64
+	stays  []uint64
 	moves  map[uint64]bool // of earlier processes, by the journal
 }
 
@@ -339,6 +340,8 @@ func (c *checker) Held(context.Context) (planfile.Path, error) {
 }
 
 func (c *checker) Moved(i *planfile.Item) { c.moved = append(c.moved, i.InodeID) }
+
+func (c *checker) Stays(i *planfile.Item) { c.stays = append(c.stays, i.InodeID) }
 
 func (c *checker) Guards(_ context.Context, all bool) ([]*planfile.Item, error) {
 	var out []*planfile.Item

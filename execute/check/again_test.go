@@ -277,3 +277,63 @@ func TestSplitRunGoesOn(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestStays: what was not moved after all, whatever the reason, is a guard again: what it refers to stays,
+// and comes back if it went before. Other parts of its run stay, too.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	item := func(s *check.Session, p string) *planfile.Item {
+		for i := range s.Items() {
+			if string(i.Path) == p {
+				return i
+			}
+		}
+		t.Fatalf("no item %s", p)
+		return nil
+	}
+	for _, movedBefore := range []bool{false, true} {
+		w := newWorld(t)
+		w.fs.Put(order1+"/chk-4/_metadata", "flink", metadata(order0+"/shared/x"))
+		w.old(order1, 20)
+		r, d := w.plan()
+		s := w.session(r, d)
+		if err := s.Check(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		w.expect(s, nil) // both may move, so neither is a guard
+		var want []string
+		if movedBefore {
+			w.fs.Rename(order0, "/user/flink/trashed")
+			s.Moved(item(s, order0))
+			want = []string{order0}
+		}
+		s.Stays(item(s, order1))
+		if !movedBefore {
+			if v := again(t, s, order0); v.Move || v.Rule != check.ReferredTo {
+				t.Errorf("%+v", v)
+			}
+		}
+		back, err := s.Guards(context.Background(), false)
+		var got []string
+		for _, i := range back {
+			got = append(got, string(i.Path))
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("back %q, %v, want %q", got, err, want)
+		}
+		if v := verdicts(t, s)[order1]; v.Move || v.Rule != check.NotMoved {
+			t.Errorf("%+v", v)
+		}
+	}
+	w := newWorld(t)
+	w.split(order1)
+	r, d := w.plan()
+	s := w.session(r, d)
+	if err := s.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s.Stays(item(s, order1+"/chk-4"))
+	if v := verdicts(t, s)[order1+"/shared"]; v.Move || v.Rule != check.NotMoved {
+		t.Errorf("%+v", v)
+	}
+}

@@ -10,6 +10,7 @@
 //   - [Session.Items] gives the items with their verdicts, in the order in which they move.
 //   - [Session.Again] looks once more at one item, directly before its move, and
 //     [Session.Moved] is told of the move.
+//     [Session.Stays] of what was not moved in the end: it is a guard then.
 //   - [Session.Guards] looks for guards that are new or changed since, and gives moved
 //     items that turn out to be referred to.
 //

@@ -40,11 +40,14 @@ const (
 	ReferredTo    Rule = "referenced"         // a guard refers to it
 	SaidToBe      Rule = "named-by-a-guard"   // a guard that cannot be decoded has its name
 	BlindGuard    Rule = "guard-not-readable" // nobody knows what a guard refers to
+
+	// What became of it.
+	NotMoved Rule = "not-moved" // it, or another part of its run, could not be moved
 )
 
 var ranks = []Rule{
 	Deferred, Observed, Restored, RootChanged, Gone, Replaced, MovedAway, Marked, Changed, TotalsChanged, TreeChanged, OpenFile,
-	Snapshottable, EncryptionZone, NotVisible, Live, Pinned, NewRun, MayBeRestored, ReferredTo, SaidToBe, BlindGuard,
+	Snapshottable, EncryptionZone, NotVisible, Live, Pinned, NewRun, MayBeRestored, ReferredTo, SaidToBe, BlindGuard, NotMoved,
 }
 
 func (r Rule) rank() int { return slices.Index(ranks, r) }

@@ -194,6 +194,13 @@ func (s *Session) Moved(item *planfile.Item) {
 	}
 }
 
+// Stays notes that an item was not moved, whatever the reason: it is a guard from then on.
+func (s *Session) Stays(item *planfile.Item) {
+	if i, ok := s.byID.find(item.InodeID); ok {
+		s.keep(i, NotMoved, "")
+	}
+}
+
 // keep makes an item stay. Of several reasons the one whose rule comes first is
 // shown, of several guards the first by path, whichever was found first.
 func (s *Session) keep(i int32, rule Rule, guard string, facts ...planfile.Fact) {

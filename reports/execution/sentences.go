@@ -44,6 +44,7 @@ var kept = map[string]string{
 	"no-parent":           "the directory that it was in is gone, and none is made",
 	"taken":               "something else has its place now",
 	"refused":             "the NameNode refused[: {class}]",
+	"not-moved":           "another part of its run could not be moved",
 	"guard-not-readable":  "nobody knows what a file refers to that cannot be read[: {error}]",
 }
 
