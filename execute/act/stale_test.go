@@ -138,6 +138,36 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// TestReferredInTheMiddle: an item that turns out to be referred to comes back before anything else is
+// moved, and then the run ends.
+func TestReferredInTheMiddle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.referred, w.early = []uint64{w.items[0].InodeID}, true
+	res, err := w.run(context.Background())
+	var a *Anomaly
+	if !errors.As(err, &a) || res.ExitCode != ExitAnomaly || res.Totals.Done != 0 || res.Totals.Undone != 1 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	if len(w.renames(w.items[1].InodeID)) > 0 || w.id("/data/a/plain") != w.items[0].InodeID {
+		t.Error(w.state())
+	}
+	w.truth(t, w.disk)
+}
+
+// TestExpiry: at the very moment at which a plan expires it has expired.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]error{-1: ErrExpired, 0: ErrExpired, 1: nil} {
+		w := newWorld(t, fakehdfs.Options{})
+		r := newRun(w.params(w.disk))
+		r.p.Plan.Header.ExpiresMs = w.fs.Now().UnixMilli() + ms
+		if err := r.mayGoOn(context.Background()); !errors.Is(err, want) {
+			t.Errorf("%d ms: %v", ms, err)
+		}
+	}
+}
+
 // TestLateResend: while a resume looked at everything, NameNodes forgot the call, or somebody
 // took the lock away: then what was asked for is not asked for again.
 func TestLateResend(t *testing.T) {

@@ -41,6 +41,7 @@ type world struct {
 	checking func() // what happens during Check
 	changed  bool   // what is checked once more is not as it was
 	soon     func() // what happens during the next sleep
+	early    bool   // what is referred to is found at once
 	back     bool   // the checks see what was moved and is back
 	user     string // who acts, if not the usual one
 }
@@ -347,7 +348,7 @@ func (c *checker) Guards(_ context.Context, all bool) ([]*planfile.Item, error) 
 	var out []*planfile.Item
 	for i := range c.w.items {
 		id := c.w.items[i].InodeID
-		if all && slices.Contains(c.w.referred, id) && slices.Contains(c.moved, id) {
+		if (all || c.w.early) && slices.Contains(c.w.referred, id) && slices.Contains(c.moved, id) {
 			out = append(out, &c.w.items[i])
 		}
 	}

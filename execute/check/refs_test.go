@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -119,67 +118,6 @@ func TestReferences(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.expect(s, c.want)
-		})
-	}
-}
-
-// TestPreflight changes one thing each; all problems are given, not only the first.
-func TestPreflight(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		change func(w *world, o *check.Options)
-		want   []string
-	}{
-		{"nothing", func(*world, *check.Options) {}, nil},
-		{"another plan was approved", func(_ *world, o *check.Options) { o.Approved = &planfile.Digest{1} }, []string{check.NotApproved}},
-		{"expired", func(w *world, _ *check.Options) { w.fs.Advance(24 * time.Hour) }, []string{check.Expired}},
-		{"clock", func(w *world, _ *check.Options) { w.fs.Advance(-2 * time.Hour) }, []string{check.ClockBehind}},
-		{"safe mode", func(w *world, _ *check.Options) { w.fs.SetSafeMode(true) }, []string{check.InSafeMode}},
-		{"hold", func(w *world, _ *check.Options) { w.fs.Put("/ops/HOLD", "x", nil) }, []string{check.Held}},
-		{"hold cannot be seen", func(w *world, _ *check.Options) { w.fs.Mkdir("/ops", "root", 0o700) }, []string{check.NotKnown, check.NotKnown}},
-		{"root replaced", func(w *world, _ *check.Options) { w.fs.Delete(scratch); w.fs.Mkdir(scratch, "x", 0o755) }, []string{check.AnchorDiffers}},
-		{"lock directory gone", func(w *world, _ *check.Options) { w.fs.Delete("/ops/fsweep") }, []string{check.LockDirDiffers}},
-		{"no trash", func(w *world, _ *check.Options) { w.fs.SetTrash(0) }, []string{check.NoTrash}},
-		{"trash too short", func(w *world, _ *check.Options) { w.fs.SetTrash(23 * time.Hour) }, []string{check.TrashTooShort}},
-		{"a file is the trash", func(w *world, _ *check.Options) { w.fs.Put("/user/flink/.Trash", "flink", nil) }, []string{check.TrashNotUsable}},
-		{"no home, so no trash either", func(w *world, _ *check.Options) { w.fs.Delete("/user/flink") }, []string{check.TrashNotUsable}},
-		{"a file is the home", func(w *world, _ *check.Options) {
-			w.fs.Delete("/user/flink")
-			w.fs.Put("/user/flink", "flink", nil)
-		}, []string{check.TrashNotUsable}},
-		{"a tenth fewer ids", func(w *world, _ *check.Options) { w.live.IDs = w.live.IDs[:9] }, []string{check.ListShrunk}},
-		{"one of ten clusters more, no ConfigMap", func(w *world, _ *check.Options) { w.live.HAConfigMaps = 0 }, []string{check.ListShrunk}},
-		{"lists are not given", func(_ *world, o *check.Options) { o.Lists = nil }, []string{check.ListNotUsable, check.ListNotUsable}},
-		{"lists cannot be read", func(_ *world, o *check.Options) {
-			o.Lists = func(planfile.Input, bool) (*check.Named, error) { return nil, errors.New("too old") }
-		}, []string{check.ListNotUsable, check.ListNotUsable}},
-		{"many", func(w *world, o *check.Options) {
-			w.fs.SetSafeMode(true)
-			w.fs.SetTrash(0)
-			o.Approved = &planfile.Digest{1}
-		}, []string{check.NotApproved, check.InSafeMode, check.NoTrash}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			for i := range 9 {
-				w.live.IDs = append(w.live.IDs, run(1000+i))
-			}
-			r, d := w.plan()
-			w.fs.Advance(time.Hour)
-			s := w.session(r, d, func(o *check.Options) { o.Approved = &d; c.change(w, o) })
-			got, err := s.Preflight(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var codes []string
-			for _, p := range got {
-				codes = append(codes, p.Code)
-			}
-			if !slices.Equal(codes, c.want) {
-				t.Errorf("%v, want %v", got, c.want)
-			}
 		})
 	}
 }

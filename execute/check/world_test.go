@@ -30,6 +30,7 @@ type world struct {
 	waive  string // path of a guard
 
 	doubt bool // the lists are not given
+	edit  func(*planfile.Header)
 }
 
 type planned struct {
@@ -201,6 +202,9 @@ func (w *world) plan() (*planfile.Reader, planfile.Digest) {
 	h.Pace = planfile.Pace{Batch: 50, RPCTimeoutMs: 60_000, StopOn: "anomaly"}
 	h.Live = []planfile.Input{{File: "live.json", Format: "kubernetes", MaxAgeMs: day, IDs: int64(len(w.live.IDs)), Clusters: int64(len(w.live.Clusters))}}
 	h.Pins = []planfile.Input{{File: "pins.txt", Format: "lines", MaxAgeMs: day}}
+	if w.edit != nil {
+		w.edit(&h)
+	}
 	var b bytes.Buffer
 	out, err := planfile.NewWriter(&b, h)
 	if err != nil {
