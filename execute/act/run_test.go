@@ -120,6 +120,45 @@ func TestBelt(t *testing.T) {
 	}
 }
 
+// TestLockTaken: somebody takes the lock between the look and the rename, and keeps it.
+func TestLockTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	raced := false
+	w.watchSends(t, w.disk, func(op fakehdfs.Op) fakehdfs.Fault {
+		if op.Call == "rename2" && !raced {
+			raced = true
+			w.fs.Mkdir("/locks/LOCK/bob@host", "bob", 0o755)
+		}
+		return fakehdfs.Fault{}
+	})
+	res, err := w.run(context.Background())
+	var r *Refusal
+	if !errors.As(err, &r) || r.Rule != "locked" || !strings.Contains(r.Text, "bob@host") || res.ExitCode != ExitRefused || res.Totals.Done != 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	if _, ok := w.fs.Lookup("/locks/LOCK/bob@host"); !ok || strings.Count(w.state(), " home\n") != 8 {
+		t.Error(w.state())
+	}
+	w.truth(t, w.disk)
+}
+
+// TestAttempted: a plan of which a move was asked for counts as carried out, though it was refused.
+func TestAttempted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.items, w.plan.Items = w.items[6:], 2 // what belongs to another, first
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w.during(t, 1, cancel)
+	if res, err := w.run(ctx); !errors.Is(err, ErrInterrupted) || res.Totals.Failed != 1 || res.Totals.Done != 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	if _, ok := w.fs.Lookup("/locks/done/" + strings.TrimPrefix(w.plan.Digest.String(), "sha256:")); !ok {
+		t.Error("no mark that the plan was executed")
+	}
+}
+
 // TestItemsEnd: a plan that cannot be read to its end is no plan that was carried out: what was not
 // come to is not known, and nothing says that all was done.
 func TestItemsEnd(t *testing.T) {
