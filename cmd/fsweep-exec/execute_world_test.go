@@ -42,6 +42,9 @@ type site struct {
 	plan     string
 	digest   string
 	user     string
+	conf     string // configuration directory of the programs
+	belts    string // of the policy
+	pace     string
 }
 
 // owner of all state, and who executes.
@@ -54,22 +57,37 @@ func newSite(t *testing.T, o rig.Options) *site {
 			t.Fatal(err)
 		}
 	}
-	s := &site{t: t, c: rig.Start(t, o), dir: t.TempDir(), user: owner}
+	s := &site{
+		t: t, c: rig.Start(t, o), dir: t.TempDir(), user: owner,
+		belts: "{max_percent_of_root: 100%, min_trash_interval: 1h}", pace: quick,
+	}
+	s.conf = s.c.ConfDir()
 	a := s.c.Admin()
 	a.Mkdir(t, "/user", "root", 0o755)
 	a.Mkdir(t, "/user/"+owner, owner, 0o755)
 	a.Mkdir(t, "/ops", "root", 0o755)
 	a.Mkdir(t, "/ops/fsweep", owner, 0o775)
-	// A journal is never kept below a temporary directory, so this is none.
+	s.journals = s.journalDir()
+	return s
+}
+
+// quick is a pace without any pause.
+const quick = `{between_items: 0ms, between_batches: 0ms, between_roots: 0ms, window: ""}`
+
+// journalDir makes a directory for journals. They are never kept below a temporary directory,
+// so it is none.
+func (s *site) journalDir() string {
+	s.t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	if s.journals, err = os.MkdirTemp(cache, "fsweep-test-journals-"); err != nil {
-		t.Fatal(err)
+	dir, err := os.MkdirTemp(cache, "fsweep-test-journals-")
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(s.journals) })
-	return s
+	s.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // run runs one of the programs as the user and gives its exit code.
@@ -96,7 +114,7 @@ func (s *site) command(ctx context.Context, program string, args ...string) *exe
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, program), args...)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+s.c.ConfDir(), "HADOOP_USER_NAME="+s.user, "TZ=Asia/Kathmandu")
+	cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+s.conf, "HADOOP_USER_NAME="+s.user, "TZ=Asia/Kathmandu")
 	return cmd
 }
 
@@ -124,9 +142,7 @@ func (s *site) makePlan(roots string, more ...string) {
 	policy := filepath.Join(s.dir, "policy.yaml")
 	text := "version: 1\nnameservice: " + s.nameservice() + `
 lock_dir: /ops/fsweep
-belts: {max_percent_of_root: 100%, min_trash_interval: 1h}
-pace: {between_items: 0ms, between_batches: 0ms, between_roots: 0ms, window: ""}
-` + strings.Join(more, "\n") + "\nroots:\n" + roots
+belts: ` + s.belts + "\npace: " + s.pace + "\n" + strings.Join(more, "\n") + "\nroots:\n" + roots
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
