@@ -54,11 +54,12 @@ func (o *rehearseOptions) run(ctx context.Context, env *cli.Env, dir planfile.Pa
 	plan := act.Plan{Header: planfile.Header{Removal: planfile.RemovalTrash}}
 	return t.without(ctx, plan, func(ctx context.Context, p *act.Params) (*act.Result, error) {
 		// The journal must tell this cluster from others: by the directory itself.
-		st, err := p.Look.Stat(ctx, execute.At(string(dir)))
-		if err != nil {
+		switch st, err := p.Look.Stat(ctx, execute.At(string(dir))); {
+		case err == nil:
+			p.Plan.Header.Anchors = []planfile.Place{{Path: dir, InodeID: st.ID}}
+		case !errors.Is(err, execute.ErrNotFound) && !errors.Is(err, execute.ErrNotDirectory): // those are refused
 			return nil, err
 		}
-		p.Plan.Header.Anchors = []planfile.Place{{Path: dir, InodeID: st.ID}}
 		return act.Rehearse(ctx, p, dir)
 	})
 }

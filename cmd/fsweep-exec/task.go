@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -377,7 +378,7 @@ func (e *task) connect(plan act.Plan) (*cluster, *act.Params, error) {
 	}
 	p.Plan, p.Watch = plan, e.watch
 	if p.Plan.Header.Nameservice == "" {
-		p.Plan.Header.Nameservice = c.ns.Name
+		p.Plan.Header.Nameservice = cmp.Or(c.ns.Name, c.ns.NameNodes[0].Address)
 	}
 	return c, p, nil
 }
