@@ -161,7 +161,7 @@ func (e *task) params(c *cluster, h planfile.Header) (*act.Params, error) {
 		return nil, err
 	}
 	p := &act.Params{
-		Look: c, Clock: wallClock{}, Random: random,
+		Look: c, Survey: c, Clock: wallClock{}, Random: random,
 		Process: act.Process{Tool: program, Version: cli.ModuleVersion(), User: c.client.User(), Host: host, PID: os.Getpid()},
 		Plan:    act.Plan{Header: h},
 	}

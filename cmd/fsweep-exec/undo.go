@@ -130,6 +130,9 @@ func planOf(j *journal.Reader) (act.Plan, error) {
 	p := act.Plan{File: string(h.Plan.File), Digest: h.Plan.Digest, Header: planfile.Header{
 		Nameservice: h.Nameservice, Removal: planfile.RemovalTrash, Preflight: planfile.PreflightRoot,
 	}}
+	if h.Cluster != nil {
+		p.Header.Source.NamespaceID, p.Header.Source.ClusterID = h.Cluster.NamespaceID, h.Cluster.ID
+	}
 	for _, a := range h.Anchors {
 		p.Header.Anchors = append(p.Header.Anchors, planfile.Place{Path: a.Path, InodeID: a.InodeID})
 	}

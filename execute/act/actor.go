@@ -71,6 +71,9 @@ func (a *actor) create(ctx context.Context, h *journal.Header) error {
 	h.AtMs = a.now()
 	h.Tool, h.Version = p.Tool, p.Version
 	h.Nameservice, h.NameNode = a.p.Plan.Header.Nameservice, nameNode(a.node)
+	if s := &a.p.Plan.Header.Source; s.NamespaceID != 0 {
+		h.Cluster = &journal.Cluster{NamespaceID: s.NamespaceID, ID: s.ClusterID}
+	}
 	h.User, h.Host, h.PID, h.ClientID = planfile.Name(p.User), p.Host, int64(p.PID), a.client
 	for _, at := range a.p.Plan.Header.Anchors {
 		if at.InodeID != 0 {

@@ -86,7 +86,7 @@ type Plan struct {
 	Items  int64 // that may be moved: all that are not deferred, of roots in mode execute
 }
 
-// Params are what all commands take. Everything but Watch, Spent and Random is needed,
+// Params are what all commands take. Everything but Watch, Spent, Survey and Random is needed,
 // Check only by Run and Resume.
 type Params struct {
 	Look    execute.Inspector
@@ -97,6 +97,8 @@ type Params struct {
 	Check   Checker
 	// Create makes the journal and puts its header on the disk.
 	Create func(*journal.Header) (Journal, error)
+	// Survey tells the ids of cluster and namespace; nil: only anchors tell clusters apart.
+	Survey execute.Surveyor
 	// Random gives a name that no one else has: 32 hexadecimal digits or so.
 	Random func() string
 	// Spent gives the inodes that earlier runs moved since a time, by their journals.

@@ -110,23 +110,11 @@ func (a *actor) reopen(ctx context.Context) (*history, error) {
 		return nil, err
 	}
 	a.command = head.Command
-	switch {
-	case head.Plan == nil || head.Plan.Digest != a.p.Plan.Digest:
+	if head.Plan == nil || head.Plan.Digest != a.p.Plan.Digest {
 		return nil, refuse("other-plan", "the journal is of another plan")
-	case head.Nameservice != a.p.Plan.Header.Nameservice:
-		return nil, refuse("other-cluster", "the journal is of nameservice %q", head.Nameservice)
 	}
-	if err := a.sameUser(&head); err != nil {
+	if err := a.ownJournal(ctx, &head); err != nil {
 		return nil, err
-	}
-	for _, at := range head.Anchors {
-		s, err := a.stat(ctx, execute.At(string(at.Path)))
-		if err != nil {
-			return nil, err
-		}
-		if s == nil || s.ID != at.InodeID {
-			return nil, refuse("other-cluster", "%q is not the directory that the journal knows", at.Path)
-		}
 	}
 	h, err := read(read1)
 	if err != nil {

@@ -6,14 +6,18 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"fsweep/execute"
 	"fsweep/proto/planfile"
 )
 
+// What NameNodes take, as Hadoop's HdfsConstants and hdfs-default.xml have it.
 const (
-	maxName   = 255 // bytes of a component
+	maxName   = 255  // bytes of a component
+	maxLength = 8000 // UTF-16 units of a path
+	maxLevels = 1000 // components of a path
 	trashMode = 0o700
 	current   = "Current"
 )
@@ -120,10 +124,16 @@ func (a *actor) free(ctx context.Context, base, want string, mode uint16) (*targ
 	dir, name := path.Split(want)
 	dir = strings.TrimSuffix(dir, "/")
 	for range 8 {
+		if !fits(dir + "/" + name) {
+			return nil, errNoPlace
+		}
 		if err := a.ensure(ctx, base, &dir, mode); err != nil {
 			return nil, err
 		}
 		full := dir + "/" + name
+		if !fits(full) { // it passed a file by
+			return nil, errNoPlace
+		}
 		s, err := a.stat(ctx, execute.At(full))
 		if err != nil {
 			return nil, err
@@ -140,6 +150,16 @@ func (a *actor) free(ctx context.Context, base, want string, mode uint16) (*targ
 		}
 	}
 	return nil, errNoPlace
+}
+
+// fits tells whether NameNodes take a path. Their refusal does not tell that it concerns this
+// path alone, so it would stop the run.
+func fits(p string) bool {
+	units := 0
+	for _, r := range p {
+		units += utf16.RuneLen(r)
+	}
+	return units <= maxLength && strings.Count(p, "/") <= maxLevels
 }
 
 func (a *actor) suffixed(name string) string { return name + strconv.FormatInt(a.now(), 10) }

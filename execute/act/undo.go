@@ -63,28 +63,17 @@ func (a *actor) mayUndo(ctx context.Context, u *UndoOf) error {
 			return refuse("other-command", "the journal is of %q; what is undone is a run", head.Command)
 		case head.Plan.Digest != a.p.Plan.Digest:
 			return refuse("other-plan", "the journal is of another plan")
-		case head.Nameservice != a.p.Plan.Header.Nameservice:
-			return refuse("other-cluster", "the journal is of nameservice %q", head.Nameservice)
 		case pending != nil:
 			return refuse("pending", "what became of intent %d of the journal is not known; resume it first", pending.Seq)
 		case len(u.Journal.State().Strays()) > 0:
 			return refuse("strays", "the journal has something that was moved by mistake; resume it first")
 		}
-		if err := a.sameUser(&head); err != nil {
+		if err := a.ownJournal(ctx, &head); err != nil {
 			return err
 		}
 	}
-	for _, at := range a.p.Plan.Header.Anchors {
-		if at.InodeID == 0 {
-			continue
-		}
-		s, err := a.stat(ctx, execute.At(string(at.Path)))
-		if err != nil {
-			return err
-		}
-		if s == nil || s.ID != at.InodeID {
-			return refuse("other-cluster", "%q is not the directory that the plan knows", at.Path)
-		}
+	if err := a.samePlan(ctx); err != nil {
+		return err
 	}
 	return a.lockFree(ctx, true)
 }

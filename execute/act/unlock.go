@@ -43,6 +43,9 @@ func Unlock(ctx context.Context, p *Params, holder string) (*Result, error) {
 }
 
 func (a *actor) mayUnlock(ctx context.Context, holder string) (dir, lock *execute.Status, err error) {
+	if err = a.samePlan(ctx); err != nil {
+		return nil, nil, err
+	}
 	if dir, err = a.lockDirectory(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -126,6 +126,9 @@ func (h *Header) check(k *checker) error {
 	); err != nil {
 		return err
 	}
+	if h.Cluster != nil && h.Cluster.NamespaceID == 0 {
+		return invalidf("cluster without a namespace id")
+	}
 	for _, a := range h.Anchors {
 		if a.InodeID == 0 {
 			return invalidf("anchor %q has no inode id", a.Path)

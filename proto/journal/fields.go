@@ -70,6 +70,7 @@ func (h *Header) fields(c *coder) {
 	maybe(c, "undo_of", &h.UndoOf, (*UndoOf).fields)
 	c.Text("nameservice", &h.Nameservice)
 	h.NameNode.fields(c)
+	maybe(c, "cluster", &h.Cluster, (*Cluster).fields)
 	canonical.List(c, "anchors", &h.Anchors, (*Anchor).fields)
 	name(c, "user", &h.User, false)
 	c.Text("host", &h.Host)
@@ -102,6 +103,11 @@ func path(c *coder, key string, v *planfile.Path, optional bool) {
 func (p *Plan) fields(c *coder) {
 	name(c, "file", &p.File, false)
 	c.Hex("digest", "sha256:", p.Digest[:])
+}
+
+func (l *Cluster) fields(c *coder) {
+	c.Number("namespace_id", &l.NamespaceID)
+	c.MaybeText("cluster_id", &l.ID)
 }
 
 func (u *UndoOf) fields(c *coder) {

@@ -63,6 +63,7 @@ type Header struct {
 	UndoOf      *UndoOf       `json:"undo_of,omitempty"` // of undo, unless it goes by the plan alone
 	Nameservice string        `json:"nameservice"`       // or host:port without HA
 	NameNode    NameNode      `json:"name_node"`         // that was ACTIVE
+	Cluster     *Cluster      `json:"cluster,omitempty"` // that the plan is for; absent if that is not known
 	Anchors     []Anchor      `json:"anchors"`           // directories that were found with these ids: the same cluster
 	User        planfile.Name `json:"user"`              // as the NameNode knows it
 	Host        string        `json:"host"`
@@ -87,6 +88,12 @@ type NameNode struct {
 	Nameservice string `json:"nameservice,omitempty"` // absent without one
 	ID          string `json:"id,omitempty"`          // nn1; absent without a nameservice
 	Address     string `json:"address"`               // host:port of its RPCs
+}
+
+// Cluster tells a cluster from all others, but for copies of it: its NameNodes say the same.
+type Cluster struct {
+	NamespaceID int64  `json:"namespace_id"`
+	ID          string `json:"cluster_id,omitempty"` // absent if it is not known
 }
 
 // Anchor is a directory with the id that it was found to have.

@@ -83,6 +83,7 @@ func TestHeaderRules(t *testing.T) {
 		{"no version", h(func(h *Header) { h.Version = "" }), "no version"},
 		{"no nameservice", h(func(h *Header) { h.Nameservice = "" }), "no nameservice"},
 		{"no NameNode", h(func(h *Header) { h.NameNode.Address = "" }), "no address"},
+		{"cluster without ids", h(func(h *Header) { h.Cluster = &Cluster{} }), "cluster without a namespace id"},
 		{"no user", h(func(h *Header) { h.User = "" }), "no user"},
 		{"no host", h(func(h *Header) { h.Host = "" }), "no host"},
 		{"pid", h(func(h *Header) { h.PID = 0 }), "pid 0"},

@@ -33,7 +33,7 @@ func header() *Header {
 	return &Header{
 		Format: Format, Stamp: Stamp{AtMs: began}, Command: CommandRun, Tool: "fsweep-exec", Version: "1.0",
 		Plan:        &Plan{"plan \xff.jsonl", planfile.Digest(sha256.Sum256([]byte("a plan")))},
-		Nameservice: "prod", NameNode: nn1, Anchors: []Anchor{{root, 16400}, {"/ops/fsweep", 16390}},
+		Nameservice: "prod", NameNode: nn1, Cluster: &Cluster{1234567890, "CID-8f6c"}, Anchors: []Anchor{{root, 16400}, {"/ops/fsweep", 16390}},
 		User: "fsweep", Host: "edge1", PID: 4711, ClientID: client1,
 	}
 }
