@@ -196,7 +196,7 @@ func spent(dir *journalfile.Dir, since time.Time) (int64, error) {
 	for _, name := range names {
 		m, err := spentBy(filepath.Join(dir.Path(), name), since)
 		if err != nil {
-			return 0, &act.Refusal{Rule: "journals", Text: fmt.Sprintf("the journal %q cannot be read, so nobody knows how much is in the trash: %s", name, err)}
+			return 0, &act.Refusal{Rule: "journals", Text: fmt.Sprintf("the journal %q cannot be read, so nobody knows how much is in the trash (a file that is none must not end in %s there): %s", name, journalfile.Suffix, err)}
 		}
 		if n += m; n < 0 { // more than there can be
 			n = math.MaxInt64

@@ -82,7 +82,7 @@ func (o *undoOptions) task(env *cli.Env) *task {
 func (o *undoOptions) byJournal(ctx context.Context, env *cli.Env, name string) error {
 	f, err := journalfile.Open(name)
 	if err != nil {
-		return journalError(name, err)
+		return journalError(err)
 	}
 	defer f.Close()
 	if f.Busy {
