@@ -151,7 +151,7 @@ func TestAttempted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	w.during(t, 1, cancel)
-	if res, err := w.run(ctx); !errors.Is(err, ErrInterrupted) || res.Totals.Failed != 1 || res.Totals.Done != 0 {
+	if res, err := w.run(ctx); !errors.Is(err, ErrInterrupted) || res.ExitCode != ExitAnomaly || res.Totals.Failed != 1 || res.Totals.Done != 0 {
 		t.Errorf("%v, %+v", err, res)
 	}
 	if _, ok := w.fs.Lookup("/locks/done/" + strings.TrimPrefix(w.plan.Digest.String(), "sha256:")); !ok {
