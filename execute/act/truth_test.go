@@ -2,8 +2,10 @@ package act
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,4 +181,36 @@ func (w *world) brief() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// TestLastReads: directly before a move is announced, the id is looked up, then its directory, then its
+// path, and nothing comes between that, the announcement and the rename but the look-up of the client.
+func TestLastReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	var asked []string
+	seen := 0
+	w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+		if op.Port == "fsync" && bytes.Contains(w.disk.data[w.disk.durable:], []byte(`"purpose":"move"`)) {
+			r, err := journal.Open(bytes.NewReader(w.disk.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, _ := r.State().Pending()
+			id := fmt.Sprintf("/.reserved/.inodes/%d", i.InodeID)
+			want := []string{"Stat " + id, "Stat " + id + "/..", "Stat " + id, "Stat " + string(i.Path), "write "} // the port looks itself whose parent it is
+			if got := asked[max(0, len(asked)-len(want)):]; !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+			seen++
+		}
+		asked = append(asked, op.Port+" "+op.Path)
+		return fakehdfs.Fault{}
+	})
+	if _, err := w.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if seen != 7 {
+		t.Errorf("%d moves were announced", seen)
+	}
 }
