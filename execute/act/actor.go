@@ -8,7 +8,6 @@ import (
 
 	"fsweep/execute"
 	"fsweep/proto/journal"
-	"fsweep/proto/pathtext"
 	"fsweep/proto/planfile"
 )
 
@@ -94,13 +93,9 @@ func (a *actor) stamp() journal.Stamp { return journal.Stamp{AtMs: a.now()} }
 func (a *actor) watch(e Event)        { e.At = a.p.Clock.Now(); a.tell(e) }
 func (a *actor) digest() string       { return strings.TrimPrefix(a.p.Plan.Digest.String(), "sha256:") }
 
-// context gives what stands in the audit log: on one line, whatever a path holds.
-func (a *actor) context(p planfile.Path) planfile.Name {
-	return planfile.Name("fsweep " + a.digest()[:12] + " " + shown(p))
-}
-
-// shown gives the text form of a path.
-func shown(p planfile.Path) string { return string(pathtext.Append(nil, string(p))) }
+// context gives what stands in the audit log beside the program and the path, which the port adds:
+// NameNodes cut that at 128 bytes.
+func (a *actor) context() planfile.Name { return planfile.Name(a.digest()[:12]) }
 
 func (a *actor) tell(e Event) {
 	if a.p.Watch != nil {

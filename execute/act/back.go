@@ -26,7 +26,7 @@ func (a *actor) back(ctx context.Context, m moved, lines bool) (Verdict, error) 
 	}
 	i := &journal.Intent{
 		Purpose: journal.PurposeUndo, Kind: m.kind, Path: at, InodeID: m.id, ParentID: dir, Target: m.from,
-		Undoes: m.intent, Inodes: m.inodes, Length: m.length, Space: m.space, Context: a.context(m.from),
+		Undoes: m.intent, Inodes: m.inodes, Length: m.length, Space: m.space, Context: a.context(),
 	}
 	f, err := a.carry(ctx, i, 0, before{again: func(ctx context.Context) bool {
 		return a.command == journal.CommandRehearse || a.holds(ctx) == nil // a rehearsal has no lock

@@ -175,7 +175,7 @@ func (a *actor) take(ctx context.Context, again bool) error {
 	}
 	i := &journal.Intent{
 		Purpose: journal.PurposeLock, Path: planfile.Path(made), InodeID: s.ID, ParentID: dir.ID,
-		Target: planfile.Path(a.lockPath()), Context: a.context("lock"),
+		Target: planfile.Path(a.lockPath()), Context: a.context(),
 	}
 	f, err := a.carry(ctx, i, 0, before{})
 	if err != nil {
@@ -254,7 +254,7 @@ func (a *actor) putAway(ctx context.Context, id, parent uint64, in, name string)
 	}
 	i := &journal.Intent{
 		Purpose: journal.PurposeUnlock, Path: planfile.Path(a.lockPath()), InodeID: id, ParentID: parent,
-		Target: planfile.Path(path.Join(to, name)), Context: a.context("unlock"),
+		Target: planfile.Path(path.Join(to, name)), Context: a.context(),
 	}
 	f, err := a.carry(ctx, i, 0, before{})
 	if err != nil || f.moved {

@@ -139,7 +139,7 @@ func (r *run) move(ctx context.Context, i *planfile.Item, t *target, at time.Tim
 	in := &journal.Intent{
 		Purpose: journal.PurposeMove, Kind: i.Kind, Path: i.Path, InodeID: i.InodeID, ParentID: i.ParentID,
 		Target: t.path, TrashRoot: t.trashRoot, Inodes: i.Entries, Length: i.Totals.Length, Space: i.Totals.Space,
-		Context: r.context(i.Path),
+		Context: r.context(),
 	}
 	f, err := r.carry(ctx, in, t.into, before{
 		look: func(ctx context.Context) error {

@@ -69,7 +69,7 @@ func (a *actor) thereAndBack(ctx context.Context, at planfile.Path) error {
 	}
 	i := &journal.Intent{
 		Purpose: journal.PurposeMove, Path: at, InodeID: s.ID, ParentID: above.ID, Target: t.path, TrashRoot: t.trashRoot,
-		Inodes: 1, Context: a.context(at),
+		Inodes: 1, Context: a.context(),
 	}
 	f, err := a.carry(ctx, i, t.into, before{})
 	if err != nil {

@@ -139,7 +139,7 @@ func (a *actor) sameUser(h *journal.Header) error {
 	if string(h.User) == a.p.Process.User {
 		return nil
 	}
-	return refuse("other-user", "the journal is of user %s, and this is %s", shown(planfile.Path(h.User)), a.p.Process.User)
+	return refuse("other-user", "the journal is of user %q, and this is %q", h.User, a.p.Process.User)
 }
 
 func (r *run) recheck(ctx context.Context) error {

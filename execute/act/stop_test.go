@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,10 @@ import (
 func (w *world) during(t *testing.T, nth int, do func()) {
 	n := 0
 	w.watchSends(t, w.disk, func(op fakehdfs.Op) fakehdfs.Fault {
-		if op.Call == "rename2" && strings.HasPrefix(op.Move.Context, "fsweep 64879f7d6b96 /") {
+		if op.Call == "rename2" && slices.ContainsFunc(w.items, func(i planfile.Item) bool { return i.InodeID == op.ID }) {
+			if op.Move.Context != "64879f7d6b96" {
+				t.Errorf("context %q", op.Move.Context)
+			}
 			if n++; n == nth {
 				do()
 			}
