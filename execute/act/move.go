@@ -121,12 +121,12 @@ func (r *run) mayAgain(ctx context.Context, i *planfile.Item, in *journal.Intent
 	if r.holds(ctx) != nil || r.mayGoOn(ctx) != nil {
 		return false
 	}
-	if !r.stale(*at) {
-		return true
-	}
-	// What was moved meanwhile would not pass the checks.
+	// It is sent without a look, to wherever the inode is; what arrived would not pass the checks.
 	if place, _, err := r.where(ctx, in, into); err != nil || place != atSource {
 		return false
+	}
+	if !r.stale(*at) {
+		return true
 	}
 	v, err := r.p.Check.Again(ctx, i)
 	*at = v.At
