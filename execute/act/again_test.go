@@ -189,3 +189,24 @@ func TestLostDirectory(t *testing.T) {
 		t.Errorf("%v, %+v, asked for %d times\n%s", err, res, n, w.brief())
 	}
 }
+
+// TestLockRemains: a lock that cannot be given back is an anomaly, also where the run only stopped.
+func TestLockRemains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
+		if op.Call == "rename2" && op.ID == w.items[0].InodeID {
+			cancel()
+		}
+		if ctx.Err() != nil && op.Path == "/locks/LOCK" {
+			return fakehdfs.Fault{Kind: fakehdfs.Refused, Error: fakehdfs.Permission()}
+		}
+		return fakehdfs.Fault{}
+	})
+	res, err := w.run(ctx)
+	if _, ok := w.fs.Lookup("/locks/LOCK"); !ok || !errors.Is(err, ErrInterrupted) || res.ExitCode != ExitAnomaly {
+		t.Errorf("the lock is there: %t; %v, %+v", ok, err, res)
+	}
+}
