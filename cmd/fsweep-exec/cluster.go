@@ -79,6 +79,14 @@ func (o *clusterOptions) open(wanted string) (*cluster, error) {
 	return c, nil
 }
 
+// name is what a journal calls it: the logical name, or host:port without one.
+func (c *cluster) name() string {
+	if c.ns.Name != "" {
+		return c.ns.Name
+	}
+	return c.ns.NameNodes[0].Address
+}
+
 func (c *cluster) close() { c.client.Close() }
 
 // same requires that policy or plan are for this nameservice: --nameservice must not

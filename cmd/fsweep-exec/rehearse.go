@@ -33,13 +33,14 @@ there. The empty directory remains: nothing here deletes.` + exitStatus,
 			if o.journalDir == "" {
 				return cli.Usage(cmd, errors.New("rehearse needs --journal-dir"))
 			}
-			if err := planfile.Path(args[0]).Clean(); err != nil {
+			dir, err := typedPath(args[0])
+			if err != nil {
 				return cli.Usage(cmd, fmt.Errorf("%q: %w", args[0], err))
 			}
 			if err := errors.Join(o.resultOptions.validate(cmd, env), o.clusterOptions.validate(cmd)); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), env, planfile.Path(args[0]))
+			return o.run(cmd.Context(), env, dir)
 		},
 	}
 	flags := cmd.Flags()

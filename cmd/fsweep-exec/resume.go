@@ -66,7 +66,7 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 	}
 	w, err := dir.Reopen(filepath.Base(name))
 	if err != nil {
-		return journalError(name, err)
+		return journalError(err)
 	}
 	defer w.Close() // the error of a Writer is that of every call before
 	e := task{
@@ -102,9 +102,8 @@ func movedBefore(s journal.State) func(uint64) bool {
 }
 
 // journalError tells what is wrong with a journal: damage is an input, and what another
-// process writes is a refusal.
-func journalError(name string, err error) error {
-	err = fmt.Errorf("%s: %w", name, err)
+// process writes is a refusal. The error names the file already.
+func journalError(err error) error {
 	if errors.Is(err, journalfile.ErrLocked) || errors.Is(err, journalfile.ErrTemporary) {
 		return &cli.RefusedError{Err: err}
 	}

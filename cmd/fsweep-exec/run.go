@@ -193,13 +193,13 @@ func (e *task) dry(ctx context.Context, p *act.Params, c *checker) (*act.Result,
 		return nil, err
 	}
 	if err := e.lockable(ctx, p); err != nil {
-		if _, ok := errors.AsType[*act.Refusal](err); ok {
+		if isRefusal(err) {
 			return refused(err)
 		}
 		return nil, err
 	}
 	if err := c.Preflight(ctx); err != nil {
-		if _, ok := errors.AsType[*act.Refusal](err); ok {
+		if isRefusal(err) {
 			return refused(err)
 		}
 		return nil, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -197,7 +196,7 @@ func spent(dir *journalfile.Dir, since time.Time) (int64, error) {
 	for _, name := range names {
 		m, err := spentBy(filepath.Join(dir.Path(), name), since)
 		if err != nil {
-			return 0, &act.Refusal{Rule: "journals", Text: fmt.Sprintf("the journal %q cannot be read, so nobody knows how much is in the trash: %s", name, err)}
+			return 0, &act.Refusal{Rule: "journals", Text: fmt.Sprintf("the journal %q cannot be read, so nobody knows how much is in the trash (a file that is none must not end in %s there): %s", name, journalfile.Suffix, err)}
 		}
 		if n += m; n < 0 { // more than there can be
 			n = math.MaxInt64
@@ -257,6 +256,10 @@ func (e *task) watch(v act.Event) {
 		return
 	case act.SettledNow:
 		e.report.Note("an intent of the journal is settled: " + escaped(v.Path) + ": " + v.Rule)
+		return
+	case act.NotEnded:
+		e.report.Note("the journal ends without a last line, so the run was killed or lines are lost: " +
+			"if lines are lost, undo --plan finds what else it moved")
 		return
 	case act.PausesDouble:
 		e.report.Note("the NameNode answers slowly: pauses are twice as long from now on")
@@ -326,12 +329,19 @@ func exitCode(res *act.Result, err error) int {
 	switch {
 	case res != nil:
 		return res.ExitCode
+	case isRefusal(err):
+		return cli.ExitRefused
 	case err != nil && errors.Is(err, context.Canceled):
 		return cli.ExitInterrupted
 	case err != nil:
 		return cli.ExitFailure
 	}
 	return cli.ExitOK
+}
+
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[*act.Refusal](err)
+	return ok
 }
 
 // ended turns a result into the error that ends the program with its exit code.
@@ -378,7 +388,7 @@ func (e *task) connect(plan act.Plan) (*cluster, *act.Params, error) {
 	}
 	p.Plan, p.Watch = plan, e.watch
 	if p.Plan.Header.Nameservice == "" {
-		p.Plan.Header.Nameservice = cmp.Or(c.ns.Name, c.ns.NameNodes[0].Address)
+		p.Plan.Header.Nameservice = c.name()
 	}
 	return c, p, nil
 }

@@ -51,9 +51,11 @@ Without a journal, --plan finds what is in the trash of what a plan wanted to mo
 				return cli.Usage(cmd, errors.New("--item is empty"))
 			}
 			if o.item != "" {
-				if err := planfile.Path(o.item).Clean(); err != nil {
+				at, err := typedTree(o.item)
+				if err != nil {
 					return cli.Usage(cmd, fmt.Errorf("--item %q: %w", o.item, err))
 				}
+				o.item = string(at)
 			}
 			if o.plan != "" && o.journalDir == "" {
 				return cli.Usage(cmd, errors.New("--plan needs --journal-dir"))
@@ -80,7 +82,7 @@ func (o *undoOptions) task(env *cli.Env) *task {
 func (o *undoOptions) byJournal(ctx context.Context, env *cli.Env, name string) error {
 	f, err := journalfile.Open(name)
 	if err != nil {
-		return journalError(name, err)
+		return journalError(err)
 	}
 	defer f.Close()
 	if f.Busy {
@@ -109,8 +111,12 @@ func (o *undoOptions) byPlan(ctx context.Context, env *cli.Env) error {
 	t := o.task(env)
 	t.plan, t.inputs = plan, []string{o.plan}
 	return t.without(ctx, plan.actPlan(0), func(ctx context.Context, p *act.Params) (*act.Result, error) {
+		roots := plan.roots()
 		items := func(yield func(*planfile.Item, error) bool) {
 			for i, err := range plan.Items() {
+				if r := roots[i.Root]; err == nil && (i.Deferred != "" || r == nil || r.Mode != planfile.ModeExecute) {
+					continue // no run moves it, so nothing is to be told of it
+				}
 				if !yield(&i, err) || err != nil {
 					return
 				}

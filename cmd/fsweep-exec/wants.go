@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"strings"
 	"time"
 
 	"fsweep/cmd/internal/cli"
@@ -84,13 +86,18 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
+// markOf gives the path that exists on the cluster once a plan was carried out.
+func markOf(h *planfile.Header, digest planfile.Digest) string {
+	return path.Join(string(h.LockDir.Path), "done", strings.TrimPrefix(digest.String(), "sha256:"))
+}
+
 func planWants(name string) (*wants, error) {
 	f, err := openInput(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	plan, _, err := planfile.Open(f)
+	plan, digest, err := planfile.Open(f)
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "a plan is what fsweep plan -o writes; it must not be edited")
 	}
@@ -99,6 +106,7 @@ func planWants(name string) (*wants, error) {
 		MinTrashInterval: time.Duration(h.Belts.MinTrashIntervalMs) * time.Millisecond, LockDir: string(h.LockDir.Path),
 		Plan: &probe.PlanOptions{
 			Executable: h.Executable, ExpiresAt: time.UnixMilli(h.ExpiresMs), ClusterID: h.Source.ClusterID, NamespaceID: h.Source.NamespaceID,
+			Mark: markOf(&h, digest),
 		},
 	}}
 	for _, q := range h.Quarantine {

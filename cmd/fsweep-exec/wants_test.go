@@ -22,7 +22,10 @@ func TestPlanWants(t *testing.T) {
 		MinTrashInterval: 24 * time.Hour, Quarantine: "/quarantine", LockDir: "/ops/fsweep",
 		Anchors: []probe.AnchorOptions{{Path: "/flink-checkpoints", ID: 16400}},
 		Roots:   []probe.RootOptions{{Path: "/tmp", Layout: "children", Execute: true, WantID: 17400}},
-		Plan:    &probe.PlanOptions{Executable: true, ExpiresAt: time.UnixMilli(1764386400000), ClusterID: "CID-8f6c", NamespaceID: 1234567890},
+		Plan: &probe.PlanOptions{
+			Executable: true, ExpiresAt: time.UnixMilli(1764386400000), ClusterID: "CID-8f6c", NamespaceID: 1234567890,
+			Mark: "/ops/fsweep/done/59531463bf39c3f385406d696a935b3387387da761903ad93c7e2f8b57f21a16", // what sha256sum says of the file
+		},
 	}
 	if diff := cmp.Diff(want, got.options); diff != "" || got.nameservice != "nameservice1" || got.from != "the plan" {
 		t.Errorf("%q %q\n%s", got.nameservice, got.from, diff)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,13 +39,14 @@ below a path, and asks the cluster where it is now. It changes nothing.` + exitS
 			if o.journalDir == "" {
 				return cli.Usage(cmd, errors.New("where needs --journal-dir"))
 			}
-			if err := planfile.Path(args[0]).Clean(); err != nil {
+			at, err := typedTree(args[0])
+			if err != nil {
 				return cli.Usage(cmd, fmt.Errorf("%q: %w", args[0], err))
 			}
 			if err := o.validate(cmd); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), env, planfile.Path(args[0]))
+			return o.run(cmd.Context(), env, at)
 		},
 	}
 	flags := cmd.Flags()
@@ -63,26 +65,19 @@ func (o *whereOptions) run(ctx context.Context, env *cli.Env, at planfile.Path) 
 	if err != nil {
 		return err
 	}
-	var c *cluster
-	defer func() {
-		if c != nil {
-			c.close()
-		}
-	}()
-	var found []act.Whereabouts
+	l := lookup{o: o, clusters: map[string]*cluster{}}
+	defer l.close()
 	for _, name := range names {
-		list, err := o.lookup(ctx, &c, filepath.Join(dir.Path(), name), at)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := l.journal(ctx, filepath.Join(dir.Path(), name), at); err != nil {
+			return err
 		}
-		found = append(found, list...)
 	}
 	out, err := env.Create(ctx, "", cli.OutputOptions{})
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriter(out)
-	if err := o.show(b, found); err != nil {
+	if err := o.show(b, l.found); err != nil {
 		return err
 	}
 	if err := b.Flush(); err != nil {
@@ -91,37 +86,79 @@ func (o *whereOptions) run(ctx context.Context, env *cli.Env, at planfile.Path) 
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		return &cli.IncompleteError{Err: fmt.Errorf("no journal in %q moved %q, or anything in it", o.journalDir, string(at))}
+	return l.outcome(o.journalDir, at)
+}
+
+// lookup is what where found in several journals. One that cannot be read, and a cluster that
+// cannot be asked, do not hide what the others tell.
+type lookup struct {
+	o        *whereOptions
+	clusters map[string]*cluster // by nameservice; nil: could not be asked
+	found    []act.Whereabouts
+	unread   []error // journals
+	unasked  []error // clusters
+}
+
+func (l *lookup) close() {
+	for _, c := range l.clusters {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// journal looks into one journal and asks the cluster that it is of. With --nameservice those
+// of others are left out. The error is that of ctx.
+func (l *lookup) journal(ctx context.Context, name string, at planfile.Path) error {
+	f, err := journalfile.Open(name)
+	if errors.Is(err, journal.ErrNotBegun) {
+		return nil // so nothing was done
+	}
+	if err != nil {
+		l.unread = append(l.unread, err)
+		return nil
+	}
+	defer f.Close()
+	ns := f.Header().Nameservice
+	c, known := l.clusters[ns]
+	if !known {
+		if c, err = l.o.open(ns); err != nil {
+			l.unasked = append(l.unasked, fmt.Errorf("%s: %w", filepath.Base(name), err))
+		}
+		l.clusters[ns] = c
+	}
+	if c == nil || l.o.nameservice != "" && c.same(ns, "the journal") != nil {
+		return nil
+	}
+	list, err := act.Where(ctx, &act.Params{Look: c, Clock: wallClock{}}, f.Reader, filepath.Base(name), at)
+	if ctx.Err() != nil {
+		return err
+	}
+	l.found = append(l.found, list...)
+	if err != nil {
+		l.unasked = append(l.unasked, fmt.Errorf("%s: %w", filepath.Base(name), err))
+		l.clusters[ns] = nil
+		c.close()
 	}
 	return nil
 }
 
-// lookup looks into one journal; the first one says which cluster to ask.
-func (o *whereOptions) lookup(ctx context.Context, c **cluster, name string, at planfile.Path) ([]act.Whereabouts, error) {
-	f, err := journalfile.Open(name)
-	if errors.Is(err, journal.ErrNotBegun) { // so nothing was done
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h := f.Header()
-	if *c == nil {
-		if *c, err = o.open(h.Nameservice); err != nil {
-			return nil, err
+// outcome is what the exit code says.
+func (l *lookup) outcome(dir string, at planfile.Path) error {
+	errs := slices.Concat(l.unread, l.unasked)
+	switch {
+	case len(l.unasked) > 0:
+		return &cli.FailedError{Err: errors.Join(errs...)}
+	case len(l.unread) > 0:
+		return &cli.IncompleteError{Err: fmt.Errorf("what these journals moved is not known (%d): %w", len(errs), errors.Join(errs...))}
+	case len(l.found) == 0:
+		err := &cli.IncompleteError{Err: fmt.Errorf("no journal in %q moved %q, or anything in it", dir, string(at))}
+		if hint := escapedHint(at); hint != "" {
+			return cli.WithHint(err, "%s", hint)
 		}
+		return err
 	}
-	if err := (*c).same(h.Nameservice, "the journal"); err != nil {
-		return nil, err
-	}
-	p := &act.Params{Look: *c, Clock: wallClock{}}
-	list, err := act.Where(ctx, p, f.Reader, filepath.Base(name), at)
-	if err != nil {
-		return nil, &cli.FailedError{Err: err}
-	}
-	return list, nil
+	return nil
 }
 
 func (o *whereOptions) show(w io.Writer, found []act.Whereabouts) error {

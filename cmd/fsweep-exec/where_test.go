@@ -15,9 +15,9 @@ func TestWhereNotBegun(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var c *cluster
-		if got, err := (&whereOptions{}).lookup(context.Background(), &c, name, "/a"); err != nil || len(got) > 0 || c != nil {
-			t.Errorf("%q: %v, %v, %v", text, err, got, c)
+		l := lookup{o: &whereOptions{}, clusters: map[string]*cluster{}}
+		if err := l.journal(context.Background(), name, "/a"); err != nil || len(l.found)+len(l.unread)+len(l.unasked)+len(l.clusters) > 0 {
+			t.Errorf("%q: %v, %+v", text, err, l)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type actor struct {
 	lock     held
 	trash    map[string]*trashRoot // by path
 	restored bool                  // something stays that the journal calls done
+	partly   bool                  // all that was to be done cannot be known
 	// settledChain is the chain of what was settled last.
 	settledChain []uint64
 }
@@ -116,7 +117,11 @@ func (a *actor) timed(ctx context.Context, call func(context.Context) error) err
 // insist looks until there is an answer: a refusal is one.
 func (a *actor) insist(ctx context.Context, look func(context.Context) error) error {
 	var err error
-	for try := range lookTries {
+	tries := lookTries
+	if a.j == nil { // nothing is at stake yet, and the client has looked for who is ACTIVE long enough
+		tries = 1
+	}
+	for try := range tries {
 		if try > 0 {
 			if err := a.p.Clock.Sleep(ctx, lookPause); err != nil {
 				return err
@@ -125,7 +130,7 @@ func (a *actor) insist(ctx context.Context, look func(context.Context) error) er
 		err = a.timed(ctx, look)
 		var remote *execute.RemoteError
 		switch {
-		case err == nil, errors.As(err, &remote), errors.Is(err, execute.ErrNotFound), errors.Is(err, execute.ErrInvalid):
+		case err == nil, errors.As(err, &remote), errors.Is(err, execute.ErrNotFound), errors.Is(err, execute.ErrNotDirectory), errors.Is(err, execute.ErrInvalid):
 			return err
 		case ctx.Err() != nil:
 			return err

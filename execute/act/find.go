@@ -21,9 +21,10 @@ type Whereabouts struct {
 	PurgedFrom, PurgedUntil time.Time
 }
 
-// Where tells what a journal moved that holds a path, or lies below it, and where it is now.
-// Only a run moves anything away: of other journals it gives nothing. It changes nothing; of Params it
-// needs Look and Clock.
+// Where tells what a journal moved that holds a path, or lies below it, and where it is now;
+// with the path "", all that it moved. Only a run moves anything away: of other journals it gives
+// nothing. It changes nothing; of Params it needs Look and Clock. With an error it gives what was
+// found before.
 func Where(ctx context.Context, p *Params, j *journal.Reader, file string, at planfile.Path) ([]Whereabouts, error) {
 	if j.Header().Command != journal.CommandRun {
 		return nil, nil
@@ -33,16 +34,16 @@ func Where(ctx context.Context, p *Params, j *journal.Reader, file string, at pl
 	var interval time.Duration
 	for m, err := range j.Moved() {
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		from := m.Intent.Path
-		if from != at && !from.Below(at) && !at.Below(from) {
+		if at != "" && from != at && !from.Below(at) && !at.Below(from) {
 			continue
 		}
 		item := movedBy(m.Intent, m.Chain)
 		f, err := a.find(ctx, item)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		w := Whereabouts{
 			Journal: file, From: from, InodeID: item.id, At: time.UnixMilli(m.AtMs).UTC(), To: item.to, State: f.State, Path: f.Path,
@@ -51,7 +52,7 @@ func Where(ctx context.Context, p *Params, j *journal.Reader, file string, at pl
 			if interval == 0 {
 				d, err := p.Look.Defaults(ctx)
 				if err != nil {
-					return nil, err
+					return out, err
 				}
 				interval = d.TrashInterval
 			}

@@ -151,6 +151,9 @@ func (a *actor) holderOf(ctx context.Context, id uint64) (string, error) {
 		page, err = a.p.Look.List(ctx, execute.ByID(id), nil)
 		return err
 	})
+	if errors.Is(err, execute.ErrNotDirectory) { // a file has the name of the lock
+		return "", nil
+	}
 	if err != nil || len(page.Entries) == 0 {
 		return "", err
 	}

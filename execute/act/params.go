@@ -136,6 +136,7 @@ const (
 	ItemListed   EventKind = "listed" // the plan does not want it moved
 	SettledNow   EventKind = "settled"
 	PausesDouble EventKind = "pauses-doubled"
+	NotEnded     EventKind = "not-ended" // the journal that is undone has no last line
 )
 
 // Result is what became of a command. It is given with an error, too.

@@ -270,11 +270,13 @@ func (a *actor) finish(ctx context.Context, err error, executed bool, what strin
 	t := a.j.State().Totals()
 	t.Planned = max(planned, t.Done+t.Undone+t.Skipped+t.Failed+t.Unknown)
 	res := &Result{ExitCode: exitCode(err), Totals: t}
+	code := ofTotals(t)
+	if code == ExitDone && (a.partly || a.restored) {
+		code = ExitIncomplete
+	}
 	if err == nil {
-		if res.ExitCode = ofTotals(t); res.ExitCode == ExitDone && a.restored {
-			res.ExitCode = ExitIncomplete
-		}
-	} else if ofTotals(t) == ExitAnomaly || res.ExitCode == ExitRefused && t.Done > 0 {
+		res.ExitCode = code
+	} else if code == ExitAnomaly || res.ExitCode == ExitRefused && t.Done > 0 {
 		res.ExitCode = ExitAnomaly
 	}
 	if e := a.j.Append(&journal.End{

@@ -322,6 +322,9 @@ func TestWhere(t *testing.T) {
 	if got, err = Where(context.Background(), w.params(nil), r, "j.jsonl", "/data/a"); err != nil || len(got) != 2 || got[0].State != Purged {
 		t.Error(err, got)
 	}
+	if got, err = Where(context.Background(), w.params(nil), r, "j.jsonl", ""); err != nil || len(got) != 6 { // all that was moved
+		t.Error(err, got)
+	}
 	if len(w.fs.Mutating()) != n {
 		t.Error("it changed something")
 	}

@@ -15,8 +15,8 @@ type UndoOf struct {
 	// Journal is undone, if it is not nil: what it moved and did not move back. File is its name.
 	Journal *journal.Reader
 	File    string
-	// Items are undone otherwise: all items of the plan that are found in a trash now. They are gone over
-	// twice.
+	// Items are undone otherwise: all items of the plan that are not where the plan has them. They are gone
+	// over twice.
 	Items iter.Seq2[*planfile.Item, error]
 	// Path picks what is at or below a path; "": everything.
 	Path planfile.Path
@@ -29,7 +29,8 @@ func (u *UndoOf) picks(p planfile.Path) bool {
 // Undo moves back what a run moved, newest first, with the same lock and a journal of
 // its own. What somebody else moved, what is purged and what has no place any more is left and
 // noted down (exit code 4). A journal that does not know the end of its last change is
-// refused: resume it first. What an undo did not come to, a second one does.
+// refused: resume it first. One without a last line may lack more than that: what it has is
+// undone, and the exit code is 4. What an undo did not come to, a second one does.
 func Undo(ctx context.Context, p *Params, u *UndoOf) (*Result, error) {
 	a := newActor(p)
 	if err := a.mayUndo(ctx, u); err != nil {
@@ -47,6 +48,10 @@ func Undo(ctx context.Context, p *Params, u *UndoOf) (*Result, error) {
 	}
 	act := context.WithoutCancel(ctx)
 	err := a.take(act, true)
+	if u.Journal != nil && u.Journal.Ended() == nil {
+		a.partly = true
+		a.watch(Event{Kind: NotEnded})
+	}
 	var planned int64
 	if err == nil {
 		planned, err = a.undoAll(ctx, act, u)
@@ -133,7 +138,9 @@ func (a *actor) movedOf(ctx context.Context, u *UndoOf) iter.Seq2[moved, error] 
 				var m moved
 				ok := err == nil && u.picks(i.Path) && last == (i.SplitOf != 0 && i.Kind == planfile.KindCheckpoint)
 				if ok {
-					m, ok, err = a.inTrash(ctx, i)
+					var stays bool
+					m, stays, err = a.ofPlan(ctx, i)
+					ok = !stays
 				}
 				if err == nil && !ok {
 					continue
@@ -146,26 +153,22 @@ func (a *actor) movedOf(ctx context.Context, u *UndoOf) iter.Seq2[moved, error] 
 	}
 }
 
-// inTrash tells whether an item of a plan is in a trash now, or in the quarantine.
-func (a *actor) inTrash(ctx context.Context, i *planfile.Item) (moved, bool, error) {
-	m := moved{
+// ofPlan gives what may have become of an item of a plan, for back to look. It stays if it is
+// where it was: no run moved it, or it is back.
+func (a *actor) ofPlan(ctx context.Context, i *planfile.Item) (m moved, stays bool, err error) {
+	m = moved{
 		kind: i.Kind, id: i.InodeID, from: i.Path,
 		inodes: i.Entries, length: i.Totals.Length, space: i.Totals.Space,
 	}
-	parent, err := a.stat(ctx, execute.ParentOf(i.InodeID))
-	if err != nil || parent == nil || parent.ID == i.ParentID {
-		return m, false, err
+	there, err := a.stat(ctx, execute.At(string(i.Path)))
+	if err != nil || there != nil && there.ID == i.InodeID {
+		return m, true, err
 	}
 	var rule *Refusal
-	err = a.receiver(ctx, &m)
-	if errors.As(err, &rule) || err == nil && m.into == 0 {
-		return m, false, nil
+	if err = a.receiver(ctx, &m); errors.As(err, &rule) { // nothing is there that could hold it
+		m.trash, err = noTrash, nil
 	}
-	if err != nil {
-		return m, false, err
-	}
-	chain, err := a.climb(ctx, i.InodeID, m.into)
-	return m, contains(chain, m.into), err
+	return m, false, err
 }
 
 // receiver notes where an item goes if nothing is in the way. What had to pass something by is found
@@ -185,3 +188,6 @@ func (a *actor) receiver(ctx context.Context, m *moved) error {
 	}
 	return err
 }
+
+// noTrash is the trash of what can be in none; nothing has this path.
+const noTrash = "-"

@@ -19,8 +19,8 @@ type File struct {
 	f    *os.File
 }
 
-// Open reads a journal, wherever it is. Errors about its content are those of
-// [journal.Open].
+// Open reads a journal, wherever it is. Errors name the file; those about its content are
+// those of [journal.Open].
 func Open(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for its writer
 	if err != nil {

@@ -33,6 +33,7 @@ const (
 	AnchorUnknown     Code = "anchor_not_seen"
 	PlanExpired       Code = "plan_expired"
 	PlanNotExecutable Code = "plan_not_executable"
+	PlanExecuted      Code = "plan_executed"
 	RootMissing       Code = "root_missing"
 	RootNotSeen       Code = "root_not_seen"
 	RootNoDirectory   Code = "root_is_no_directory"
@@ -50,7 +51,7 @@ func Codes() []Code {
 	return []Code{
 		NoActive, NotSupported, NameNodeUnknown, TwoActive, NodesDiffer, ClockDiffers, CallFailed, InSafeMode, NoTrash, TrashTooShort, NoHome, TrashNotMade, TrashNotUsable,
 		TrashElsewhere, Superuser, LockDirMissing, LockDirNotUsable, Locked, QuarantineMissing, QuarantineUseless, Held,
-		HoldUnknown, AnchorDiffers, AnchorUnknown, PlanExpired, PlanNotExecutable, RootMissing, RootNotSeen, RootNoDirectory,
+		HoldUnknown, AnchorDiffers, AnchorUnknown, PlanExpired, PlanNotExecutable, PlanExecuted, RootMissing, RootNotSeen, RootNoDirectory,
 		RootReplaced, JobMissing, RootNotMovable, PartNotMovable, MovableUnknown, StickyBit, BelowSnapshots, OnlyObserved,
 	}
 }

@@ -53,7 +53,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	s, o := healthy(), wants()
 	s.nodes[0].Role = execute.StandbyRole
-	o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7}
+	o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), ClusterID: "CID-2", NamespaceID: 7}
 	r, err := Look(t.Context(), failingOver{s}, o)
 	if err != nil {
 		t.Fatal(err)

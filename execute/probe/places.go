@@ -109,6 +109,7 @@ func (l *looker) lockDir(ctx context.Context) {
 	if p.Exists != Yes || p.Status.Kind != execute.Directory {
 		return
 	}
+	l.executed(ctx)
 	lock := strings.TrimSuffix(l.o.LockDir, "/") + "/" + lockName
 	exists, _, why := l.stat(ctx, lock)
 	switch exists {
@@ -131,6 +132,21 @@ func (l *looker) lockDir(ctx context.Context) {
 		return
 	}
 	l.find(Locked, Refusal, lock, "somebody executes, or did and did not end: the lock is held by %s", quoted(l.r.Lock))
+}
+
+// executed looks for the mark that a run of the plan leaves in the lock directory.
+func (l *looker) executed(ctx context.Context) {
+	if l.o.Plan == nil || l.o.Plan.Mark == "" {
+		return
+	}
+	mark := l.o.Plan.Mark
+	switch exists, _, why := l.stat(ctx, mark); exists {
+	case Yes:
+		l.find(PlanExecuted, Refusal, mark, "the plan was carried out before")
+	case Unknown:
+		l.unseen(LockDirNotUsable, mark, why)
+	case No:
+	}
 }
 
 func pageEntries(p *execute.Page) []execute.Status {

@@ -45,6 +45,7 @@ type PlanOptions struct {
 	ExpiresAt   time.Time
 	ClusterID   string // "" if the plan does not know
 	NamespaceID int64
+	Mark        string // exists if the plan was carried out; "" if the plan has no lock directory
 }
 
 // RootOptions are a root as the policy, or plan, declares it.

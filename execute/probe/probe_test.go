@@ -177,23 +177,38 @@ var cases = []struct {
 		name: "an anchor is hidden", cluster: func(s *stub) { s.put("/hidden/a", "x", 0o700); s.hidden["/hidden/a"] = true },
 		options: func(o *Options) { o.Anchors = []AnchorOptions{{"/hidden/a", 99}} }, want: []string{"refusal anchor_not_seen /hidden/a"}, outcome: Refused,
 	},
-	{name: "a plan for today", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-1", 7} }},
-	{name: "a plan that expires now", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now, "", 7} }, want: []string{"refusal plan_expired"}, outcome: Refused},
+	{name: "a plan for today", options: func(o *Options) {
+		o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), ClusterID: "CID-1", NamespaceID: 7, Mark: "/ops/fsweep/done/0123"}
+	}},
+	{name: "a plan that expires now", options: func(o *Options) { o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now, NamespaceID: 7} }, want: []string{"refusal plan_expired"}, outcome: Refused},
 	{
-		name: "a plan that is not executable", options: func(o *Options) { o.Plan = &PlanOptions{false, o.Now.Add(1), "", 7} },
+		name: "a plan that was carried out", cluster: func(s *stub) { s.put("/ops/fsweep/done/0123/ann@gw1.99.1", "ann", 0o755) },
+		options: func(o *Options) {
+			o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), NamespaceID: 7, Mark: "/ops/fsweep/done/0123"}
+		},
+		want: []string{"refusal plan_executed /ops/fsweep/done/0123"}, outcome: Refused,
+	},
+	{
+		name: "a plan that is not executable", options: func(o *Options) { o.Plan = &PlanOptions{ExpiresAt: o.Now.Add(1), NamespaceID: 7} },
 		want: []string{"refusal plan_not_executable"}, outcome: Refused,
 	},
 	{
-		name: "a plan for another cluster", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 7} },
+		name: "a plan for another cluster", options: func(o *Options) {
+			o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), ClusterID: "CID-2", NamespaceID: 7}
+		},
 		want: []string{"refusal another_cluster"}, outcome: Refused,
 	},
 	{
-		name: "a plan for another namespace", options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-1", 8} },
+		name: "a plan for another namespace", options: func(o *Options) {
+			o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), ClusterID: "CID-1", NamespaceID: 8}
+		},
 		want: []string{"refusal another_cluster"}, outcome: Refused,
 	},
 	{
 		name: "the cluster does not tell its id", cluster: func(s *stub) { s.nodes[0].ClusterID, s.nodes[0].NamespaceID = "", 0 },
-		options: func(o *Options) { o.Plan = &PlanOptions{true, o.Now.Add(1), "CID-2", 8} },
+		options: func(o *Options) {
+			o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), ClusterID: "CID-2", NamespaceID: 8}
+		},
 	},
 	{name: "a root is missing", cluster: func(s *stub) { s.drop("/sp") }, want: []string{"refusal root_missing /sp of /sp"}, outcome: Incomplete},
 	{

@@ -52,6 +52,7 @@ var advice = map[live.Code]string{
 	live.AnchorUnknown:     "let the user see it: EXECUTE on every directory above it",
 	live.PlanExpired:       "make a plan from a newer image",
 	live.PlanNotExecutable: "see what fsweep plan said; mode execute must stand at a root that is not stopped",
+	live.PlanExecuted:      "a plan is carried out once: resume its journal if it did not come to its end, or make a new plan",
 	live.RootMissing:       "correct the path in the policy",
 	live.RootNotSeen:       "let the user see it: EXECUTE on every directory above it, READ and EXECUTE on it",
 	live.RootNoDirectory:   "correct the path in the policy",
