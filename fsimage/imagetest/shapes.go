@@ -61,10 +61,33 @@ func (p *plan) top() []topDir {
 		{"user", shapeUser, 18, 14},
 		{"warehouse", shapeWarehouse, 40, 40},
 	}
+	if p.spec.RunInodes > 0 {
+		const fine = 1000
+		for i := range t {
+			t[i].dirs *= fine
+		}
+		x := flinkDirs(p.spec)
+		t[2].dirs = uint32(otherDirs * fine * x / (1 - x))
+	}
 	if p.spec.SnapshotCells == 0 {
 		t = append(t[:4], t[5:]...)
 	}
 	return t
+}
+
+// What all but Flink's trees have of directories and files in top, and the directories of
+// a run with Spec.RunInodes, itself included.
+const (
+	otherDirs  = 88
+	otherFiles = 90
+	runDirs    = 5
+)
+
+// flinkDirs is the share that Flink's trees have of all directories with Spec.RunInodes.
+func flinkDirs(s Spec) float64 {
+	files := 10 * float64(s.Flink)
+	files *= float64(100-s.DirPercent) / (otherFiles + files)
+	return files * runDirs / float64(s.RunInodes-runDirs) / float64(s.DirPercent)
 }
 
 // fanout is what an expanded directory holds itself and how the rest of its
@@ -143,8 +166,14 @@ func (p *plan) children(d uint32, s shape, dirs uint32) (uint32, shape) {
 	case shapeData:
 		return max(isqrt(dirs)/2, 1), shapeProject
 	case shapeCheckpoints:
+		if p.spec.RunInodes > 0 {
+			return min(max(dirs/(100*runDirs), 1), 3000), shapeJob
+		}
 		return min(max(dirs/40, 1), 3000), shapeJob
 	case shapeJob:
+		if p.spec.RunInodes > 0 {
+			return min(max(dirs/runDirs, 1), 20_000), shapeRun
+		}
 		return min(max(dirs/6, 1), 20_000), shapeRun
 	case shapeSavepoints:
 		return 20_000, shapeSavepoint

@@ -35,6 +35,10 @@ type Spec struct {
 	// Flink is how many times their usual share of the inodes, a tenth, the trees of
 	// Flink get, at the cost of all others; 0 means 1. With 8 it is half of all.
 	Flink int
+	// RunInodes is about how many inodes a run of Flink has: 5 directories, of which two
+	// are checkpoints, the rest files, most of them in shared. Jobs then have 100 runs. 0:
+	// as DirPercent gives it, which with 13 is 40 inodes, and 6 or 7 runs a job.
+	RunInodes int
 
 	SubSections int    // see Image.SubSections; not together with Codec
 	Codec       string // see Image.Codec
@@ -67,6 +71,9 @@ func (s Spec) withDefaults() (Spec, error) {
 	s.Sparse = max(s.Sparse, 1)
 	if s.Flink = max(s.Flink, 1); s.Flink > 100 {
 		return s, fmt.Errorf("imagetest: %d times the share of Flink", s.Flink)
+	}
+	if s.RunInodes != 0 && (s.RunInodes <= runDirs || flinkDirs(s) >= 1) {
+		return s, fmt.Errorf("imagetest: no runs of %d inodes with %d %% directories", s.RunInodes, s.DirPercent)
 	}
 	if s.FirstID == 0 {
 		s.FirstID = RootID + 1

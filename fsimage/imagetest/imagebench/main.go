@@ -52,6 +52,7 @@ func write(args []string) error {
 	fs.Uint64Var(&spec.Seed, "seed", 1, "seed")
 	fs.IntVar(&spec.DirPercent, "dirs", 13, "per cent of directories")
 	fs.IntVar(&spec.Flink, "flink", 1, "times the usual share of Flink")
+	fs.IntVar(&spec.RunInodes, "run", 0, "inodes of a run of Flink; 0: as there are directories")
 	fs.IntVar(&spec.Sparse, "sparse", 1, "ids for each inode")
 	fs.Uint64Var(&spec.FirstID, "first-id", 0, "id of the first inode after the root")
 	top := fs.Bool("top-ids", false, "ids up to 2^63-1")
