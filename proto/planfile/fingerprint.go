@@ -40,10 +40,6 @@ type Sum struct {
 	count uint64
 }
 
-// usualEntry is how long the input of one entry is at most, unless its name is longer
-// than HDFS allows by default.
-const usualEntry = len("fsweep.e1") + 8 + 8 + 1 + 8 + 8 + 4 + 255
-
 // Fingerprint returns an empty sum.
 func Fingerprint() *Sum { return &Sum{} }
 
@@ -53,29 +49,6 @@ func (s *Sum) Add(e Entry) { s.add(e.Number(), 1) }
 
 // AddNumbers adds the sum of so many [Entry.Number], modulo 2^256.
 func (s *Sum) AddNumbers(sum [4]uint64, count uint64) { s.add(sum, count) }
-
-// Number gives e, the number that a fingerprint adds for the entry, the least significant
-// 64 bits first. For its memory see [Sum.Add].
-func (e Entry) Number() [4]uint64 {
-	length := uint64(e.Length)
-	if e.Kind == EntryDirectory {
-		length = 0
-	}
-	var room [usualEntry]byte // not in a Sum: there are many at a time
-	b := append(room[:0], "fsweep.e1"...)
-	b = binary.BigEndian.AppendUint64(b, e.InodeID)
-	b = binary.BigEndian.AppendUint64(b, e.ParentID)
-	b = append(b, byte(e.Kind))
-	b = binary.BigEndian.AppendUint64(b, length)
-	b = binary.BigEndian.AppendUint64(b, uint64(e.MTimeMs))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Name)))
-	b = append(b, e.Name...)
-	h := sha256.Sum256(b)
-	return [4]uint64{
-		binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[16:]),
-		binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[0:]),
-	}
-}
 
 // Merge adds what other holds; other stays as it is, and may be s itself only if
 // every entry is meant twice.
