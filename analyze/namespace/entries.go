@@ -12,8 +12,8 @@ type EntryBatch struct {
 	Seq       int // 0, 1, 2, … in the order of the image
 	b         *fsimage.Batch
 	entry     *Entry
-	skipNamed func(typ fsimage.Type, id uint64, name []byte) bool // of EachNamed
-	skip      func(id uint64) bool                                // of EachINodeIn
+	wantNamed func(parent Dir, typ fsimage.Type, name []byte) bool // of EachNamed
+	skip      func(id uint64) bool                                 // of EachINodeIn
 }
 
 // Entry is a live inode. It is valid until the callback that received it
@@ -24,6 +24,7 @@ type Entry struct {
 	Dir    Dir // NoDir for what is no directory
 
 	t    *Tree
+	ids  rankCache
 	base []byte // path of baseOf with a slash
 	of   Dir
 	seen bitSet // by rank, the root last; nil unless records stand twice
@@ -45,7 +46,7 @@ func (t *Tree) EachINode(ctx context.Context, workers int, fn func(worker int, b
 	states := make([]fsimage.Apart[state], workers)
 	for i := range states {
 		s := &states[i].V
-		s.entry = Entry{INode: &s.inode, t: t, of: NoDir}
+		s.entry = Entry{INode: &s.inode, t: t, ids: rankCache{set: t.ids}, of: NoDir}
 	}
 	if t.duplicate {
 		states[0].V.entry.seen = newBitSet(t.ids.len + 1)
@@ -65,7 +66,7 @@ func (b *EntryBatch) Each(fn func(*Entry) error) error {
 	if b.skip != nil {
 		return b.chosen(fn)
 	}
-	if b.skipNamed != nil {
+	if b.wantNamed != nil {
 		return b.named(fn)
 	}
 	e := b.entry
@@ -85,11 +86,18 @@ func (e *Entry) find(n *fsimage.INode) bool {
 		e.Dir = t.root
 		return n.Type == fsimage.DirectoryType && !e.repeated(uint32(t.ids.len))
 	}
-	r, ok := t.ids.rank(n.ID)
+	r, ok := e.ids.rank(n.ID)
 	if !ok || e.repeated(r) {
 		return false
 	}
-	if e.Parent = t.parentOf[r]; e.Parent == NoDir || !t.Live(e.Parent) {
+	return e.in(t.parentOf[r])
+}
+
+// in fills e for an inode in a directory; false if it is not live.
+func (e *Entry) in(parent Dir) bool {
+	n, t := e.INode, e.t
+	e.Parent, e.Dir = parent, NoDir
+	if parent == NoDir || !t.Live(parent) {
 		return false
 	}
 	if n.Type == fsimage.DirectoryType {

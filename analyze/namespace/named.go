@@ -16,16 +16,8 @@ func (t *Tree) EachNamed(ctx context.Context, workers int, want func(parent Dir,
 		// Of several records with an id the first counts, wanted or not.
 		return t.EachINode(ctx, workers, fn)
 	}
-	skip := func(typ fsimage.Type, id uint64, name []byte) bool {
-		r, ok := t.ids.rank(id)
-		if !ok {
-			return id != rootID // in no directory
-		}
-		p := t.parentOf[r]
-		return p == NoDir || !want(p, typ, name)
-	}
 	return t.EachINode(ctx, workers, func(w int, b *EntryBatch) error {
-		b.skipNamed = skip
+		b.wantNamed = want
 		return fn(w, b)
 	})
 }
@@ -33,8 +25,25 @@ func (t *Tree) EachNamed(ctx context.Context, workers int, want func(parent Dir,
 // named is [EntryBatch.Each] for a batch of EachNamed.
 func (b *EntryBatch) named(fn func(*Entry) error) error {
 	e := b.entry
-	return b.b.NamedINodes(e.INode, b.skipNamed, func(n *fsimage.INode) error {
-		if !e.find(n) {
+	parentOf := e.t.parentOf
+	// The inode that skip was asked about last, and its parent. The root is found without.
+	asked, parent := uint64(rootID), NoDir
+	skip := func(typ fsimage.Type, id uint64, name []byte) bool {
+		r, ok := e.ids.rank(id)
+		if !ok {
+			return id != rootID // in no directory
+		}
+		asked, parent = id, parentOf[r]
+		return parent == NoDir || !b.wantNamed(parent, typ, name)
+	}
+	return b.b.NamedINodes(e.INode, skip, func(n *fsimage.INode) error {
+		live := false
+		if n.ID == asked && n.ID != rootID {
+			live = e.in(parent)
+		} else { // of an odd form, so that skip was not asked
+			live = e.find(n)
+		}
+		if !live {
 			return nil
 		}
 		return fn(e)
