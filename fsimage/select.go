@@ -36,20 +36,25 @@ func usualHead(b []byte) (typ Type, id uint64, name []byte, ok bool) {
 		return 0, 0, nil, false
 	}
 	full := b[:cap(b)]
-	typ = Type(b[1])
-	if b[0] != 1<<3 || typ < FileType || typ > SymlinkType || b[2] != 2<<3 {
+	w := (*window)(full)
+	typ = Type(w[1])
+	id, k := short(w.word(3))
+	if k > 4 {
+		id, k = varint(w.word(3))
+	}
+	length := int(w.at(4 + k))
+	if w[0] != 1<<3 || typ < FileType || typ > SymlinkType || w[2] != 2<<3 || k > 8 || w.at(3+k) != 3<<3|byte(wireBytes) || length >= 0x80 {
 		return 0, 0, nil, false
 	}
-	id, k := varint(word(full, 3))
-	i := 3 + k
-	if k > 8 || full[i] != 3<<3|byte(wireBytes) || full[i+1] >= 0x80 {
-		return 0, 0, nil, false
-	}
-	start := i + 2
-	i = start + int(full[i+1])
+	start := 5 + k
+	i := start + length
 	if i >= len(b) || b[i] != byte(typ+3)<<3|byte(wireBytes) {
 		return 0, 0, nil, false
 	}
-	size, k := varint(word(full, i+1))
+	w = (*window)(full[i:])
+	size, k := uint64(w[1]), 1
+	if size >= 0x80 {
+		size, k = short(w.word(1))
+	}
 	return typ, id, b[start:i:i], k <= 4 && i+1+k+int(size) == len(b)
 }

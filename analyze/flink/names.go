@@ -88,8 +88,8 @@ func ofFlink[S string | []byte](name S) bool {
 
 // isInProgress tells whether a name is that of a `_metadata` that was never
 // finished.
-func isInProgress(name string) bool {
-	return strings.HasPrefix(name, "_metadata.inprogress") || strings.HasPrefix(name, "._metadata.inprogress")
+func isInProgress[S string | []byte](name S) bool {
+	return begins(name, "_metadata.inprogress") || begins(name, "._metadata.inprogress")
 }
 
 // isMerged tells whether a directory in shared or taskowned is one of file
@@ -138,17 +138,22 @@ func guardKind[S string | []byte](name S) GuardKind {
 	if string(name) == metadataName {
 		return MetadataGuard
 	}
-	return pointerKind(string(name))
+	return pointerKind(name)
 }
 
-func pointerKind(name string) GuardKind {
+func pointerKind[S string | []byte](name S) GuardKind {
 	switch {
-	case strings.HasPrefix(name, "completedCheckpoint"):
+	case begins(name, "completedCheckpoint"):
 		return CheckpointPointer
-	case strings.HasPrefix(name, "submittedJobGraph"), strings.HasPrefix(name, "submittedExecutionPlan"), strings.HasPrefix(name, "submittedApplication"):
+	case begins(name, "submittedJobGraph"), begins(name, "submittedExecutionPlan"), begins(name, "submittedApplication"):
 		return JobPointer
 	}
 	return NoGuard
+}
+
+// begins is strings.HasPrefix without a string: it is asked about many names.
+func begins[S string | []byte](name S, with string) bool {
+	return len(name) >= len(with) && string(name[:len(with)]) == with
 }
 
 // quoted lists names as operators know it from Python: ['a', 'b'].

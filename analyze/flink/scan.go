@@ -43,7 +43,7 @@ type scan struct {
 	ignore  []map[string]bool // of roots
 	bare    nodeSet
 	watch   map[namespace.Dir][]watched
-	holds   map[namespace.Dir]bool // a root is directly in it
+	holds   []namespace.Dir // a root is directly in it; sorted
 	facts   *extsort.Sorter
 	guards  *extsort.Sorter
 	workers []fsimage.Apart[scanWorker]
@@ -76,16 +76,17 @@ type scanSlot struct {
 
 func newScan(x *index, o *Options, ignore []map[string]bool, bare nodeSet) *scan {
 	s := &scan{
-		x: x, o: o, ignore: ignore, bare: bare, watch: map[namespace.Dir][]watched{}, holds: map[namespace.Dir]bool{},
+		x: x, o: o, ignore: ignore, bare: bare, watch: map[namespace.Dir][]watched{},
 		workers: make([]fsimage.Apart[scanWorker], o.workers()),
 	}
 	s.facts = extsort.New(extsort.Options{Dir: o.TempDir, Writers: len(s.workers), Memory: factMemory, Limit: o.SortLimit})
 	s.guards = extsort.New(extsort.Options{Dir: o.TempDir, Writers: len(s.workers), Memory: guardMemory, Limit: o.SortLimit})
 	for _, r := range x.roots {
 		if r.Dir != namespace.NoDir && r.Dir != x.t.Root() {
-			s.holds[x.t.Parent(r.Dir)] = true
+			s.holds = append(s.holds, x.t.Parent(r.Dir))
 		}
 	}
+	slices.Sort(s.holds)
 	for i := range s.workers {
 		w := &s.workers[i].V
 		w.s, w.facts, w.guards = s, s.facts.Writer(i), s.guards.Writer(i)
@@ -125,7 +126,11 @@ func (s *scan) run(ctx context.Context) error {
 func (s *scan) wants(parent namespace.Dir, typ fsimage.Type, name []byte) bool {
 	i := s.x.at(parent)
 	if typ == fsimage.DirectoryType {
-		return i != noNode || s.holds[parent] // of the others no attribute matters
+		if i != noNode {
+			return true
+		}
+		_, holds := slices.BinarySearch(s.holds, parent)
+		return holds // of the others no attribute matters
 	}
 	if i != noNode && s.x.class(i).looked() {
 		return true
@@ -297,7 +302,7 @@ func (w *scanWorker) below(e *namespace.Entry, i uint32, c class, kind GuardKind
 			return err
 		}
 	}
-	if c.hasMetadata() && e.INode.Type == fsimage.FileType && len(name) > 0 && (name[0] == '.' || name[0] == '_') && isInProgress(string(name)) {
+	if c.hasMetadata() && e.INode.Type == fsimage.FileType && len(name) > 0 && (name[0] == '.' || name[0] == '_') && isInProgress(name) {
 		return w.unfinished(e, i)
 	}
 	return nil

@@ -113,7 +113,8 @@ func (x *run) advance() (bool, error) {
 		if len(x.at) == 0 {
 			return false, nil
 		}
-		x.record, x.prefix, x.at = x.w.record(x.at[0].at), x.at[0].prefix, x.at[1:]
+		x.record, x.at = x.w.record(x.at[0].at), x.at[1:]
+		x.prefix = prefix(x.record.key())
 		return true, nil
 	}
 	if x.left == 0 && x.p == len(x.buf) {

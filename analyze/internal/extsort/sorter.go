@@ -135,7 +135,14 @@ func (w *Writer) record(at uint32) record {
 	return record(w.b[at+4 : at+4+binary.BigEndian.Uint32(w.b[at:])])
 }
 
+// sort brings the records into their order. What all keys begin with, as paths below one
+// root do, says nothing, so the prefixes are of what is behind it.
 func (w *Writer) sort() {
+	if n := w.common(); n > 0 {
+		for i := range w.at {
+			w.at[i].prefix = prefix(w.record(w.at[i].at).key()[n:])
+		}
+	}
 	slices.SortFunc(w.at, func(x, y entry) int {
 		switch {
 		case x.prefix < y.prefix:
@@ -145,6 +152,25 @@ func (w *Writer) sort() {
 		}
 		return compare(w.record(x.at), w.record(y.at))
 	})
+}
+
+// common is how many bytes all keys begin with.
+func (w *Writer) common() int {
+	if len(w.at) == 0 {
+		return 0
+	}
+	first := w.record(w.at[0].at).key()
+	n := len(first)
+	for _, e := range w.at[1:] {
+		key := w.record(e.at).key()
+		for n = min(n, len(key)); n > 0 && string(key[:n]) != string(first[:n]); {
+			n--
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return n
 }
 
 // spill writes the records as a sorted run.
