@@ -42,9 +42,13 @@ func (s *pathSet) below(p Path) (Path, bool) {
 		return "", false
 	}
 	// Not all paths that begin with p stand together: /a, /a-b, /a/c.
-	inside := string(p) + "/"
-	i, _ := slices.BinarySearch(s.sorted, inside)
-	if i < len(s.sorted) && strings.HasPrefix(s.sorted[i], inside) {
+	i, _ := slices.BinarySearchFunc(s.sorted, string(p), func(x, p string) int {
+		if !strings.HasPrefix(x, p) {
+			return strings.Compare(x, p)
+		}
+		return strings.Compare(x[len(p):], "/")
+	})
+	if i < len(s.sorted) && strings.HasPrefix(s.sorted[i], string(p)) && strings.HasPrefix(s.sorted[i][len(p):], "/") {
 		return Path(s.sorted[i]), true
 	}
 	return "", false

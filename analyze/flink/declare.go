@@ -134,8 +134,17 @@ func resolve(t *namespace.Tree, paths [][]string) []target {
 			return all
 		}
 		found := map[int]namespace.Dir{}
+		in := make([]namespace.Dir, 0, len(wanted)) // far fewer than there are directories
+		for d := range wanted {
+			in = append(in, d)
+		}
+		slices.Sort(in)
 		for c := range t.Dirs() {
-			for _, i := range wanted[t.Parent(c)] {
+			up := t.Parent(c)
+			if _, ok := slices.BinarySearch(in, up); !ok {
+				continue
+			}
+			for _, i := range wanted[up] {
 				if c == t.Root() || string(t.Name(c)) != all[i].rest[0] {
 					continue
 				}

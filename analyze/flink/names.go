@@ -19,6 +19,9 @@ const (
 
 // isUUID tells whether a name is a uuid as Java writes it.
 func isUUID(name string) bool {
+	if len(name) != 36 {
+		return false
+	}
 	parts := strings.Split(name, "-")
 	if len(parts) != 5 {
 		return false
@@ -41,8 +44,11 @@ func isRunID(name string) bool {
 // checkpointNumber gives N of chk-N; false if it is not written as Flink does.
 func checkpointNumber(name string) (int64, bool) {
 	digits, ok := strings.CutPrefix(name, "chk-")
+	if !ok || digits == "" || digits[0] < '0' || digits[0] > '9' || digits[0] == '0' && len(digits) > 1 {
+		return 0, false
+	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return n, ok && err == nil && strconv.FormatInt(n, 10) == digits && n >= 0
+	return n, err == nil
 }
 
 func looksLikeSavepoint(name string) bool { return strings.HasPrefix(name, "savepoint-") }

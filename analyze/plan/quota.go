@@ -55,16 +55,19 @@ func newEffects(b *builder) *effects {
 // findTrashes finds the snapshottable directories that hold a trash, which a cluster
 // makes in all of them, or in none.
 func (e *effects) findTrashes() {
-	snapshottable := map[namespace.Dir]bool{}
-	for _, s := range e.t.Snapshottable() {
-		snapshottable[s.Dir] = true
-	}
-	if len(snapshottable) == 0 {
+	list := e.t.Snapshottable()
+	if len(list) == 0 {
 		return
 	}
+	snapshottable := newBitSet(e.t)
+	for _, s := range list {
+		if s.Dir != namespace.NoDir {
+			snapshottable.set(s.Dir)
+		}
+	}
 	for d := range e.t.Dirs() {
-		if string(e.t.Name(d)) == ".Trash" && snapshottable[e.t.Parent(d)] {
-			e.trashes[e.t.Parent(d)] = true
+		if up := e.t.Parent(d); up != namespace.NoDir && snapshottable.has(up) && string(e.t.Name(d)) == ".Trash" {
+			e.trashes[up] = true
 		}
 	}
 }

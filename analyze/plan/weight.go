@@ -42,23 +42,51 @@ func (f *fileFacts) unpack(r *extsort.Unpacker) {
 	f.open = r.Bool()
 }
 
+// numbersMoved is how many numbers there are in what packMoved packs.
+const numbersMoved = 2 + 2*(2+len(namespace.Usage{}.Type))
+
+const _ = uint(16 - numbersMoved) // the bits of a uint16
+
+// packMoved appends them. Most are 0, so first it says by bits which are not.
 func packMoved(b []byte, m *namespace.Moved, there *namespace.Usage) []byte {
-	b = extsort.AppendBool(extsort.AppendSigned(b, m.Freed, m.Held), m.Undeletable)
-	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
-		b = extsort.AppendSigned(b, u.Namespace, u.Space)
-		b = extsort.AppendSigned(b, u.Type[:]...)
+	b = extsort.AppendBool(b, m.Undeletable)
+	at, set := len(b), uint16(0)
+	b = append(b, 0, 0)
+	for i, v := range movedNumbers(m, there) {
+		if v != 0 {
+			set |= 1 << i
+			b = binary.AppendVarint(b, v)
+		}
 	}
+	binary.BigEndian.PutUint16(b[at:], set)
 	return b
 }
 
 func unpackMoved(r *extsort.Unpacker, m *namespace.Moved, there *namespace.Usage) {
-	m.Freed, m.Held, m.Undeletable = r.Signed(), r.Signed(), r.Bool()
-	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
-		u.Namespace, u.Space = r.Signed(), r.Signed()
-		for i := range u.Type {
-			u.Type[i] = r.Signed()
+	m.Undeletable = r.Bool()
+	set := uint16(r.Byte())<<8 | uint16(r.Byte())
+	var list [numbersMoved]int64
+	for i := range list {
+		if set>>i&1 != 0 {
+			list[i] = r.Signed()
 		}
 	}
+	m.Freed, m.Held = list[0], list[1]
+	n := 2
+	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
+		u.Namespace, u.Space = list[n], list[n+1]
+		n += 2 + copy(u.Type[:], list[n+2:])
+	}
+}
+
+func movedNumbers(m *namespace.Moved, there *namespace.Usage) (list [numbersMoved]int64) {
+	list[0], list[1] = m.Freed, m.Held
+	n := 2
+	for _, u := range [...]*namespace.Usage{&m.Usage, there} {
+		list[n], list[n+1] = u.Namespace, u.Space
+		n += 2 + copy(list[n+2:], u.Type[:])
+	}
+	return list
 }
 
 // sound tells whether what is said of a file can be. Sizes beyond 64 bits are negative

@@ -139,10 +139,10 @@ func undoAgain(t *testing.T, s *site, journal string) {
 	if r.Summary.Restored.Items != 1 {
 		t.Errorf("%+v", r.Summary)
 	}
-	if r = s.results(0, "undo", journal); r.Summary.Restored.Items != 2 || r.Summary.Skipped.Items != 1 {
+	if r = s.results(4, "undo", journal); r.Summary.Restored.Items != 2 || r.Summary.Skipped.Items != 1 {
 		t.Errorf("%+v", r.Summary)
 	}
-	if r = s.results(0, "undo", journal, "--item", "/scratch/"); r.Summary.Restored.Items != 0 || r.Summary.Skipped.Items != 3 {
+	if r = s.results(4, "undo", journal, "--item", "/scratch/"); r.Summary.Restored.Items != 0 || r.Summary.Skipped.Items != 3 {
 		t.Errorf("%+v", r.Summary)
 	}
 	if r = s.results(0, "undo", "--plan", s.plan, "--journal-dir", s.journals); len(r.Items) != 0 {

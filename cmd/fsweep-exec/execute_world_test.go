@@ -43,6 +43,7 @@ type site struct {
 	digest   string
 	user     string
 	conf     string // configuration directory of the programs
+	name     string // of the nameservice there; "": that of the rig
 	belts    string // of the policy
 	pace     string
 }
@@ -129,6 +130,9 @@ func (s *site) exits(want int, args ...string) string {
 }
 
 func (s *site) nameservice() string {
+	if s.name != "" {
+		return s.name
+	}
 	if s.c.NameNodes() == 1 {
 		return s.c.Proxy(0).Addr()
 	}

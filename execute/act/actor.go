@@ -30,7 +30,6 @@ type actor struct {
 	lock     held
 	trash    map[string]*trashRoot // by path
 	restored bool                  // something stays that the journal calls done
-	home     int64                 // what an undo leaves because it is where it was before the run
 	partly   bool                  // all that was to be done cannot be known
 	// settledChain is the chain of what was settled last.
 	settledChain []uint64

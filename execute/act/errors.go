@@ -121,13 +121,12 @@ func interrupted(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
 
-// ofTotals gives the exit code that totals stand for. So many of what was skipped are as they
-// should be.
-func ofTotals(t journal.Totals, home int64) int {
+// ofTotals gives the exit code that totals stand for.
+func ofTotals(t journal.Totals) int {
 	switch {
 	case t.Failed+t.Unknown+t.Undone > 0:
 		return ExitAnomaly
-	case t.Done+home < t.Planned:
+	case t.Done < t.Planned:
 		return ExitIncomplete
 	}
 	return ExitDone

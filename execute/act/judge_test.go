@@ -135,8 +135,11 @@ func TestMismatchStops(t *testing.T) {
 		want    error
 		code    int
 	}{
-		{"mismatch:12%", 1, ErrMismatch, ExitBreaker}, {"mismatch:13%", 2, ErrMismatch, ExitBreaker}, {"mismatch:50%", 5, ErrMismatch, ExitBreaker},
-		{"mismatch:100%", 8, nil, ExitIncomplete}, {"anomaly", 8, nil, ExitIncomplete},
+		{"mismatch:12%", 1, ErrMismatch, ExitBreaker},
+		{"mismatch:13%", 2, ErrMismatch, ExitBreaker},
+		{"mismatch:50%", 5, ErrMismatch, ExitBreaker},
+		{"mismatch:100%", 8, nil, ExitIncomplete},
+		{"anomaly", 8, nil, ExitIncomplete},
 	} {
 		w := newWorld(t, fakehdfs.Options{})
 		w.plan.Header.Pace.StopOn = c.stop

@@ -64,9 +64,12 @@ func (r *run) item(ctx context.Context, i *planfile.Item) error {
 func (r *run) noTarget(i *planfile.Item, err error) (bool, error) {
 	var refused *execute.RemoteError
 	var rule *Refusal
+	var stop *Anomaly
 	switch {
 	case err == nil:
 		return false, nil
+	case errors.As(err, &stop): // whatever it wraps: something is not known
+		return true, err
 	case errors.Is(err, errNoPlace):
 		return true, r.skip(i, 0, Verdict{Rule: "no-place-in-trash"})
 	case errors.As(err, &rule):

@@ -221,8 +221,12 @@ func TestVerySlow(t *testing.T) {
 		took, pause time.Duration
 		want        error
 	}{
-		{3 * time.Second, 0, ErrSlow}, {10 * time.Second, 0, ErrSlow}, {25 * time.Second, 5 * time.Second, ErrSlow}, {90 * time.Second, 0, ErrSlow},
-		{5 * time.Second, 20 * time.Second, nil}, {2 * time.Second, 2 * time.Second, nil},
+		{3 * time.Second, 0, ErrSlow},
+		{10 * time.Second, 0, ErrSlow},
+		{25 * time.Second, 5 * time.Second, ErrSlow},
+		{90 * time.Second, 0, ErrSlow},
+		{5 * time.Second, 20 * time.Second, nil},
+		{2 * time.Second, 2 * time.Second, nil},
 	} {
 		var p pace
 		now := time.Unix(1_800_000_000, 0)

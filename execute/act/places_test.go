@@ -85,12 +85,13 @@ func TestUndoAtLast(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(w *world)
 		fault  fakehdfs.Fault
+		last   func(fs *fakehdfs.FS) // before the item is asked for
 		rule   string
 		code   int
 	}{
 		"its name is taken at last":       {fault: fault(fakehdfs.NameTaken), rule: "taken"},
 		"its directory is gone at last":   {fault: fault(fakehdfs.ParentGone), rule: "no-parent"},
-		"somebody moves it at last":       {fault: fault(fakehdfs.Swapped), rule: "moved-by-others"},
+		"somebody moves it at last":       {rule: "moved-by-others", last: func(fs *fakehdfs.FS) { fs.Rename(trashed+"/plain", "/user/alice/saved") }},
 		"a file has its directory's name": {rule: "no-parent", change: func(w *world) { w.fs.Delete("/data/a"); w.fs.Put("/data/a", user, nil) }},
 		"its directory left the trash":    {rule: "moved-by-others", change: func(w *world) { w.fs.Rename(trashed, "/user/alice/kept") }},
 		"refused":                         {fault: fakehdfs.Fault{Kind: fakehdfs.Refused, Error: fakehdfs.Permission()}, code: ExitAnomaly},
@@ -106,8 +107,14 @@ func TestUndoAtLast(t *testing.T) {
 				c.change(w)
 			}
 			w.fs.Plan(func(op fakehdfs.Op) fakehdfs.Fault {
-				// What somebody moves at last is seen by the look of the client, directly before it asks.
-				if op.ID == w.items[0].InodeID && op.Port == "Rename" && (op.Call == "rename2" || c.fault.Kind == fakehdfs.Swapped) {
+				if _, locked := w.fs.Lookup("/locks/LOCK"); locked && op.Port == "NewCall" && c.last != nil {
+					return fakehdfs.Fault{Do: func(fs *fakehdfs.FS) {
+						if _, ok := fs.Lookup(trashed + "/plain"); ok {
+							c.last(fs)
+						}
+					}}
+				}
+				if op.Call == "rename2" && op.ID == w.items[0].InodeID {
 					return c.fault
 				}
 				return fakehdfs.Fault{}

@@ -263,14 +263,14 @@ func (r *run) end(ctx context.Context, err error) (*Result, error) {
 // finish ends a command: lock, totals, exit code, last line.
 func (a *actor) finish(ctx context.Context, err error, executed bool, what string, planned int64) (*Result, error) {
 	if a.j.Sync() == nil {
-		if e := a.release(ctx, executed, what); e != nil {
-			err = errors.Join(err, e)
+		if e := a.release(ctx, executed, what); e != nil { // whatever else ended the command
+			err = errors.Join(err, anomaly(e, "the lock was not given back"))
 		}
 	}
 	t := a.j.State().Totals()
 	t.Planned = max(planned, t.Done+t.Undone+t.Skipped+t.Failed+t.Unknown)
 	res := &Result{ExitCode: exitCode(err), Totals: t}
-	code := ofTotals(t, a.home)
+	code := ofTotals(t)
 	if code == ExitDone && (a.partly || a.restored) {
 		code = ExitIncomplete
 	}

@@ -185,6 +185,7 @@ func TestLateResend(t *testing.T) {
 		},
 		"held":           func(w *world) { w.held = "/ops/HOLD" },
 		"checks are old": func(w *world) { w.age = time.Hour },
+		"changed":        func(w *world) { w.changed = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

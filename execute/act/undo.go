@@ -107,9 +107,6 @@ func (a *actor) undoAll(ctx, act context.Context, u *UndoOf) (int64, error) {
 		e := Event{Kind: ItemUndone, Path: m.from, Target: m.to}
 		if v.Rule != "" {
 			e.Kind, e.Rule, e.Facts = ItemSkipped, v.Rule, v.Facts
-			if v.Rule == string(AlreadyBack) {
-				a.home++
-			}
 		}
 		a.watch(e)
 	}

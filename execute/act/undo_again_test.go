@@ -32,26 +32,6 @@ func (w *world) planItems() iter.Seq2[*planfile.Item, error] {
 	}
 }
 
-// TestUndoTwice: what is back where it was is as it should be, however it came there.
-func TestUndoTwice(t *testing.T) {
-	t.Parallel()
-	w := ran(t)
-	if res, err := w.undo(context.Background(), "/data/a"); err != nil || res.ExitCode != ExitDone || res.Totals.Done != 2 {
-		t.Errorf("some: %v, %+v", err, res)
-	}
-	if res, err := w.undo(context.Background(), ""); err != nil || res.ExitCode != ExitDone || res.Totals.Done != 4 || res.Totals.Skipped != 2 {
-		t.Errorf("the rest: %v, %+v", err, res)
-	}
-	if res, err := w.undo(context.Background(), ""); err != nil || res.ExitCode != ExitDone || res.Totals.Done != 0 || res.Totals.Skipped != 6 {
-		t.Errorf("nothing more: %v, %+v", err, res)
-	}
-	// One that then goes elsewhere is not as it should be.
-	w.fs.Rename("/data/a/plain", "/data/a/elsewhere")
-	if res, err := w.undo(context.Background(), ""); err != nil || res.ExitCode != ExitIncomplete || res.Totals.Skipped != 6 {
-		t.Errorf("one elsewhere: %v, %+v", err, res)
-	}
-}
-
 // TestUndoCut: a journal that was cut behind any line never makes an undo that says that all is
 // back, unless all is.
 func TestUndoCut(t *testing.T) {

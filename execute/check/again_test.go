@@ -337,3 +337,38 @@ func TestStays(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestClockSetBack: what was looked at before the clock was set back is looked at again: the guards at the
+// next move, and at the end roots as well.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r, d := w.plan()
+	s := w.session(r, d)
+	if err := s.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.fs.Advance(-2 * time.Hour)
+	w.fs.Put(outside, "other", metadata(order0+"/shared/x"))
+	if v := again(t, s, order0); v.Move || v.Rule != check.ReferredTo {
+		t.Errorf("%+v", v)
+	}
+	for i := range s.Items() {
+		if string(i.Path) == single0 || string(i.Path) == savepoint {
+			w.fs.Rename(string(i.Path), "/user/flink/moved-"+string(i.Run))
+			s.Moved(i)
+		}
+	}
+	w.fs.Advance(-2 * time.Hour)
+	w.fs.Put(outside, "other", metadata(single0+"/shared/x", "/y"))
+	w.fs.Mkdir(runs+"/"+run(99)+"/chk-1", "flink", 0o755) // may be restoring from anything
+	back, err := s.Guards(context.Background(), true)
+	var got []string
+	for _, i := range back {
+		got = append(got, string(i.Path))
+	}
+	slices.Sort(got)
+	if want := []string{single0, savepoint}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("back %q, %v, want %q", got, err, want)
+	}
+}

@@ -126,6 +126,12 @@ func (s *Session) isFresh(atMs int64) bool {
 	return age >= 0 && age < freshFor.Milliseconds()
 }
 
+// seen tells whether something was looked at since a time, in ms. What was in the future does not
+// count: the clock was set back, and nobody knows how long ago it was.
+func (s *Session) seen(atMs, since int64) bool {
+	return atMs > 0 && atMs >= since && atMs <= s.nowMs()
+}
+
 // Held gives a hold path that exists now, or of which it is not known whether it does; "" if
 // there is none. What was seen less than half a minute ago is as it was.
 func (s *Session) Held(ctx context.Context) (planfile.Path, error) {

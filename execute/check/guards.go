@@ -66,7 +66,7 @@ func (s *Session) due(g *planfile.Guard, since int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.guards[g.InodeID]
-	return !ok || r.atMs < since
+	return !ok || !s.seen(r.atMs, since)
 }
 
 func (s *Session) plannedGuard(ctx context.Context, g *planfile.Guard, since int64) error {

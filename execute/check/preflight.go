@@ -19,24 +19,25 @@ type Problem struct {
 
 // The codes of problems.
 const (
-	NotApproved       = "not-approved"       // the plan is not the one that was approved
-	NotExecutable     = "not-executable"     // the plan says so
-	Expired           = "expired"            //
-	ClockBehind       = "clock-behind"       // this machine's clock is before the time of the plan
-	OtherNameservice  = "other-nameservice"  // it answers for another nameservice
-	OtherCluster      = "other-cluster"      // ids of cluster or namespace differ
-	InSafeMode        = "safe-mode"          //
-	NoAnchor          = "no-anchor"          // the plan has nothing that proves the cluster
-	AnchorDiffers     = "anchor-differs"     // it is gone, or another inode
-	Held              = "held"               // a hold path exists
-	NotKnown          = "not-known"          // whether a place exists cannot be seen
-	NoTrash           = "no-trash"           // the NameNode has none
-	TrashTooShort     = "trash-too-short"    // its interval is below what the policy asks for
-	TrashNotUsable    = "trash-not-usable"   // a file stands in its place, or it cannot be seen
-	QuarantineDiffers = "quarantine-differs" // it is gone, or another inode
-	LockDirDiffers    = "lock-dir-differs"   //
-	ListNotUsable     = "list-not-usable"    // a live list or list of pins cannot be read
-	ListShrunk        = "list-shrunk"        // it names a tenth less than when the plan was made
+	NotApproved       = "not-approved"        // the plan is not the one that was approved
+	NotExecutable     = "not-executable"      // the plan says so
+	Expired           = "expired"             //
+	ClockBehind       = "clock-behind"        // this machine's clock is before the time of the plan
+	OtherNameservice  = "other-nameservice"   // it answers for another nameservice
+	OtherCluster      = "other-cluster"       // ids of cluster or namespace differ
+	InSafeMode        = "safe-mode"           //
+	NoAnchor          = "no-anchor"           // the plan has nothing that proves the cluster
+	AnchorDiffers     = "anchor-differs"      // it is gone, or another inode
+	Held              = "held"                // a hold path exists
+	NotKnown          = "not-known"           // whether a place exists cannot be seen
+	NoTrash           = "no-trash"            // the NameNode has none
+	TrashTooShort     = "trash-too-short"     // its interval is below what the policy asks for
+	TrashNotUsable    = "trash-not-usable"    // a file stands in its place, or it cannot be seen
+	QuarantineDiffers = "quarantine-differs"  // it is gone, or another inode
+	LockDirDiffers    = "lock-dir-differs"    //
+	LockDirNotUsable  = "lock-dir-not-usable" // this user could not take the lock, or not give it back
+	ListNotUsable     = "list-not-usable"     // a live list or list of pins cannot be read
+	ListShrunk        = "list-shrunk"         // it names a tenth less than when the plan was made
 )
 
 // Preflight gives everything that forbids the plan as a whole, not only the first. The
@@ -139,9 +140,42 @@ func (p *preflight) places(ctx context.Context) error {
 		if err := p.same(ctx, LockDirDiffers, h.LockDir); err != nil {
 			return err
 		}
+		if err := p.lockable(ctx, h.LockDir.Path); err != nil {
+			return err
+		}
 	}
 	for _, q := range h.Quarantine {
 		if err := p.directory(ctx, QuarantineDiffers, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockable wants the lock to be taken and given back by this user: a run that cannot give it back
+// would have moved everything by then, and keep everybody out.
+func (p *preflight) lockable(ctx context.Context, dir planfile.Path) error {
+	for _, name := range []string{".", "done", "broken"} {
+		at := path.Join(string(dir), name)
+		st, err := p.s.stat(ctx, execute.At(at))
+		switch {
+		case err != nil && !errors.Is(err, errHidden):
+			return err
+		case name == "." && st == nil: // told already
+			return nil
+		case err == nil && st == nil: // made when it is needed
+			continue
+		case err == nil && st.Kind != execute.Directory:
+			p.add(LockDirNotUsable, planfile.Path(at), text("now", "no directory"))
+			continue
+		}
+		if err == nil && p.s.o.Survey != nil {
+			err = answer(p.s.o.Survey.Access(ctx, execute.At(at), execute.WriteAccess|execute.ExecuteAccess))
+		}
+		switch {
+		case errors.Is(err, errHidden), errors.Is(err, errNothing):
+			p.add(LockDirNotUsable, planfile.Path(at), text("error", err.Error()))
+		case err != nil:
 			return err
 		}
 	}

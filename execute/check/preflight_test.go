@@ -9,6 +9,7 @@ import (
 
 	"fsweep/execute"
 	"fsweep/execute/check"
+	"fsweep/execute/fakehdfs"
 	"fsweep/proto/planfile"
 )
 
@@ -29,6 +30,24 @@ func TestPreflight(t *testing.T) {
 		{"hold cannot be seen", func(w *world, _ *check.Options) { w.fs.Mkdir("/ops", "root", 0o700) }, []string{check.NotKnown, check.NotKnown}},
 		{"root replaced", func(w *world, _ *check.Options) { w.fs.Delete(scratch); w.fs.Mkdir(scratch, "x", 0o755) }, []string{check.AnchorDiffers}},
 		{"lock directory gone", func(w *world, _ *check.Options) { w.fs.Delete("/ops/fsweep") }, []string{check.LockDirDiffers}},
+		{"locks cannot be made", func(w *world, o *check.Options) {
+			w.fs.Mkdir("/ops/fsweep", "other", 0o755)
+			o.Survey = asked{c: w.fs.Client("flink")}
+		}, []string{check.LockDirNotUsable}},
+		{"the lock could not be given back", func(w *world, o *check.Options) {
+			w.fs.Mkdir("/ops/fsweep/done", "other", 0o755)
+			w.fs.Mkdir("/ops/fsweep/broken", "other", 0o777)
+			o.Survey = asked{c: w.fs.Client("flink")}
+		}, []string{check.LockDirNotUsable}},
+		{"files are where locks go", func(w *world, _ *check.Options) {
+			w.fs.Put("/ops/fsweep/done", "flink", nil)
+			w.fs.Put("/ops/fsweep/broken", "flink", nil)
+		}, []string{check.LockDirNotUsable, check.LockDirNotUsable}},
+		{"the lock can be given back", func(w *world, o *check.Options) {
+			w.fs.Mkdir("/ops/fsweep/done", "flink", 0o755)
+			w.fs.Mkdir("/ops/fsweep/broken", "other", 0o777)
+			o.Survey = asked{c: w.fs.Client("flink")}
+		}, nil},
 		{"no trash", func(w *world, _ *check.Options) { w.fs.SetTrash(0) }, []string{check.NoTrash}},
 		{"trash too short", func(w *world, _ *check.Options) { w.fs.SetTrash(23 * time.Hour) }, []string{check.TrashTooShort}},
 		{"a file is the trash", func(w *world, _ *check.Options) { w.fs.Put("/user/flink/.Trash", "flink", nil) }, []string{check.TrashNotUsable}},
@@ -80,6 +99,18 @@ type surveyed struct {
 }
 
 func (s surveyed) NameNodes(context.Context) []execute.NameNodeState { return s.all }
+
+func (s surveyed) Access(context.Context, execute.Ref, execute.Access) error { return nil }
+
+// asked asks the cluster what the user may do.
+type asked struct {
+	surveyed
+	c *fakehdfs.Client
+}
+
+func (s asked) Access(ctx context.Context, ref execute.Ref, want execute.Access) error {
+	return s.c.Access(ctx, ref, want)
+}
 
 func survey(all ...execute.NameNodeState) surveyed { return surveyed{all: all} }
 

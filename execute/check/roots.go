@@ -104,7 +104,7 @@ func (s *Session) jobOf(p *place) string {
 // new in them.
 func (s *Session) listRoots(ctx context.Context, age int64) error {
 	for i := range s.header.Roots {
-		if s.header.Roots[i].InodeID == 0 || s.roots[i].listed > 0 && s.nowMs()-s.roots[i].listed < age {
+		if s.header.Roots[i].InodeID == 0 || age > 0 && s.seen(s.roots[i].listed, s.nowMs()-age+1) {
 			continue
 		}
 		if err := s.listRoot(ctx, int32(i)); err != nil {

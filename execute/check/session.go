@@ -27,7 +27,8 @@ type Options struct {
 	// Moved, if there is one, tells of items that an earlier process moved: they are looked at
 	// as those that [Session.Moved] was told of, unless they are back at their places.
 	Moved func(id uint64) bool
-	// Survey, if there is one, tells which cluster answers.
+	// Survey, if there is one, tells which cluster answers, and whether this user may use the lock
+	// directory.
 	Survey execute.Surveyor
 }
 

@@ -47,7 +47,7 @@ func (p *place) ref() execute.Ref {
 func (s *Session) visitAll(ctx context.Context, since int64) error {
 	var due []*place
 	for _, p := range s.places {
-		if (p.visited == 0 || p.visited < since) && s.counts(p) {
+		if !s.seen(p.visited, since) && s.counts(p) {
 			due = append(due, p)
 		}
 	}

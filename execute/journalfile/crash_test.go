@@ -278,6 +278,9 @@ func TestEveryCallFails(t *testing.T) {
 				t.Fatalf("%s: %s follows", m.fail, late)
 			}
 		}
+		if w == nil && op != "create" && m.log[calls-1] != "remove" {
+			t.Errorf("%s: what nobody goes on with is left: %v", m.fail, m.log)
+		}
 		_, c := theFile(t, m)
 		if c == nil {
 			if said > 0 || op != "create" {

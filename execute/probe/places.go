@@ -109,6 +109,11 @@ func (l *looker) lockDir(ctx context.Context) {
 	if p.Exists != Yes || p.Status.Kind != execute.Directory {
 		return
 	}
+	for _, name := range []string{"/done", "/broken"} { // into which a lock is moved when it is given back
+		if p := l.place(ctx, LockDir, strings.TrimSuffix(l.o.LockDir, "/")+name); p.Exists == Yes {
+			l.required(p, LockDirMissing, LockDirNotUsable)
+		}
+	}
 	l.executed(ctx)
 	lock := strings.TrimSuffix(l.o.LockDir, "/") + "/" + lockName
 	exists, _, why := l.stat(ctx, lock)

@@ -182,6 +182,14 @@ var cases = []struct {
 	}},
 	{name: "a plan that expires now", options: func(o *Options) { o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now, NamespaceID: 7} }, want: []string{"refusal plan_expired"}, outcome: Refused},
 	{
+		name: "a lock could not be given back", cluster: func(s *stub) {
+			s.put("/ops/fsweep/done", "x", 0o755)
+			s.put("/ops/fsweep/broken", "x", 0o755)
+			s.mayNot["/ops/fsweep/done"], s.mayNot["/ops/fsweep/broken"] = "", ""
+		},
+		want: []string{"refusal lock_dir_not_usable /ops/fsweep/done", "refusal lock_dir_not_usable /ops/fsweep/broken"}, outcome: Refused,
+	},
+	{
 		name: "a plan that was carried out", cluster: func(s *stub) { s.put("/ops/fsweep/done/0123/ann@gw1.99.1", "ann", 0o755) },
 		options: func(o *Options) {
 			o.Plan = &PlanOptions{Executable: true, ExpiresAt: o.Now.Add(1), NamespaceID: 7, Mark: "/ops/fsweep/done/0123"}

@@ -40,13 +40,17 @@ func (r *Unpacker) Bool() bool { return r.Byte() != 0 }
 
 // Signed takes a signed varint.
 func (r *Unpacker) Signed() int64 {
-	v, n := binary.Varint(r.Rest)
-	r.Rest = r.Rest[max(n, 0):]
-	return v
+	v := r.Unsigned()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // Unsigned takes an unsigned varint.
 func (r *Unpacker) Unsigned() uint64 {
+	if len(r.Rest) > 0 && r.Rest[0] < 0x80 { // most are small
+		v := r.Rest[0]
+		r.Rest = r.Rest[1:]
+		return uint64(v)
+	}
 	v, n := binary.Uvarint(r.Rest)
 	r.Rest = r.Rest[max(n, 0):]
 	return v

@@ -52,10 +52,11 @@ func TestSorter(t *testing.T) {
 				dir := t.TempDir()
 				s := New(Options{Dir: dir, Writers: writers, Limit: limit})
 				var want []pair
+				lead := make([]byte, r.IntN(20)*r.IntN(2)) // of all keys
 				for range n {
-					p := pair{make([]byte, r.IntN(20)), make([]byte, r.IntN(1000)*r.IntN(2))}
-					for i := range p.key {
-						p.key[i] = byte(r.IntN(3)) // many are equal, or begin like others
+					p := pair{make([]byte, len(lead)+r.IntN(20)), make([]byte, r.IntN(1000)*r.IntN(2))}
+					for i := range p.key[len(lead):] {
+						p.key[len(lead)+i] = byte(r.IntN(3)) // many are equal, or begin like others
 					}
 					for i := range p.rest {
 						p.rest[i] = byte(r.Uint32())
