@@ -1,10 +1,6 @@
 package cleanup
 
-import (
-	"slices"
-
-	"fsweep/analyze/flink"
-)
+import "fsweep/analyze/flink"
 
 // belt counts what one run of the executor would do.
 type belt struct{ items, inodes, bytes int64 }
@@ -20,6 +16,7 @@ type Tally struct {
 	modes  map[bool]*belt // by whether the root may be executed
 	roots  map[*RootDecision]*share
 	newer  Path // of the present job: the newest unit that is deferred
+	part   Path // of the present unit: the first part that is deferred
 }
 
 // NewTally makes one that has counted nothing.
@@ -66,22 +63,30 @@ func (c *Tally) Job() { c.newer = "" }
 // Unit admits or defers the items of a unit, the next one of its job, newest first. Behind a
 // unit that is deferred its older ones stay too: it may still refer to them.
 func (c *Tally) Unit(j *JobDecision, u *UnitDecision) {
-	var part Path
+	c.Begin()
+	c.More(j, u)
+}
+
+// Begin says that items of the next unit follow.
+func (c *Tally) Begin() { c.part = "" }
+
+// More admits or defers items of the present unit: those that are in Items now.
+func (c *Tally) More(j *JobDecision, u *UnitDecision) {
 	whole := u.Verdict == Candidate
 	for _, item := range u.Items {
 		switch {
-		case whole && c.newer != "" && j.grouped():
+		case whole && c.newer != "" && c.newer != u.Path && j.grouped():
 			item.Deferred = []Fact{{Rule: NewerDeferred, Path: c.newer}}
-		case part != "":
-			item.Deferred = []Fact{{Rule: EarlierPartStays, Path: part}}
+		case c.part != "":
+			item.Deferred = []Fact{{Rule: EarlierPartStays, Path: c.part}}
 		default:
 			item.Deferred = c.admit(item)
 		}
 		if len(item.Deferred) > 0 && whole {
-			part = item.Path
+			c.part = item.Path
 		}
 	}
-	if part != "" && c.newer == "" {
+	if c.part != "" && c.newer == "" {
 		c.newer = u.Path
 	}
 }
@@ -116,23 +121,30 @@ func (u *UnitDecision) split(limit Count) {
 	if u.Unit.Kind != flink.RunUnit || whole.Inodes <= int64(limit) {
 		return
 	}
-	var parts []*Item
-	add := func(kind Kind, path Path, id uint64, t *flink.Totals) {
+	list := func(fn func(*Item) error) error { return u.eachPart(whole, fn) }
+	if u.Unit.Stored != nil || len(u.Unit.Checkpoints) > 0 || u.Unit.Taskowned.INodeID != 0 || u.Unit.Shared.INodeID != 0 {
+		u.Items = nil
+		u.take(list)
+	}
+}
+
+// eachPart gives the parts of a run.
+func (u *UnitDecision) eachPart(whole *Item, fn func(*Item) error) error {
+	part := func(kind Kind, path Path, id uint64, t *flink.Totals, c *flink.Checkpoint) error {
 		part := *whole
 		part.Kind, part.Path, part.INodeID, part.ParentID, part.SplitOf = kind, path, id, u.Unit.INodeID, u.Unit.INodeID
+		part.Checkpoint = c
 		part.size(t)
-		parts = append(parts, &part)
+		return fn(&part)
 	}
-	for _, c := range slices.Backward(u.Unit.Checkpoints) {
-		add(CheckpointItem, checkpointPath(u, c), c.INodeID, &c.Totals)
+	err := u.Unit.EachCheckpoint(func(c *flink.Checkpoint) error {
+		return part(CheckpointItem, checkpointPath(u, c), c.INodeID, &c.Totals, c)
+	})
+	if a := &u.Unit.Taskowned; err == nil && a.INodeID != 0 {
+		err = part(FileItem, u.Path+"/taskowned", a.INodeID, &a.Totals, nil)
 	}
-	if a := &u.Unit.Taskowned; a.INodeID != 0 {
-		add(FileItem, u.Path+"/taskowned", a.INodeID, &a.Totals)
+	if a := &u.Unit.Shared; err == nil && a.INodeID != 0 {
+		err = part(FileItem, u.Path+"/shared", a.INodeID, &a.Totals, nil)
 	}
-	if a := &u.Unit.Shared; a.INodeID != 0 {
-		add(FileItem, u.Path+"/shared", a.INodeID, &a.Totals)
-	}
-	if len(parts) > 0 {
-		u.Items = parts
-	}
+	return err
 }

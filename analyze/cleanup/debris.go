@@ -1,8 +1,8 @@
 package cleanup
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 
 	"fsweep/analyze/flink"
 )
@@ -14,22 +14,63 @@ func (b *decider) debris(r *RootDecision, j *JobDecision, u *UnitDecision) {
 	if u.whole || u.Unit.Kind != flink.RunUnit {
 		return
 	}
-	newest := u.Unit.NewestComplete()
-	if newest == nil {
+	if u.Unit.NewestComplete() == nil {
 		return
 	}
-	oldest := b.staleBelow(r.Policy, u.Unit)
-	for _, c := range slices.Backward(u.Unit.Checkpoints) {
+	u.take(func(fn func(*Item) error) error { return b.eachDebris(r, j, u, fn) })
+	b.sweep(r, j, u)
+}
+
+// eachDebris gives the debris in checkpoints, that of the highest number first.
+func (b *decider) eachDebris(r *RootDecision, j *JobDecision, u *UnitDecision, fn func(*Item) error) error {
+	newest := u.Unit.NewestComplete()
+	oldest, err := b.staleBelow(r.Policy, u.Unit)
+	if err != nil {
+		return err
+	}
+	return u.Unit.EachCheckpoint(func(c *flink.Checkpoint) error {
 		switch {
 		case !c.Complete():
-			b.incomplete(r, j, u, c, newest)
+			return b.incomplete(r, j, u, c, newest, fn)
 		case oldest != nil && c.N < oldest.N && b.stale(r.Policy, c, oldest):
-			b.checkpoint(j, u, c, StaleCheckpoint, Fact{Rule: StaleCheckpoint, N: c.N, Limit: oldest.N, TimeMs: c.Metadata.MTimeMs, LimitMs: staleAge(r.Policy)})
-		default:
-			b.unfinished(r, j, u, c)
+			return fn(u.checkpoint(j, c, StaleCheckpoint, Fact{Rule: StaleCheckpoint, N: c.N, Limit: oldest.N, TimeMs: c.Metadata.MTimeMs, LimitMs: staleAge(r.Policy)}))
+		}
+		return b.unfinished(r, j, u, c, fn)
+	})
+}
+
+// items gives items, in the order in which belts count them, to a function of which an error
+// ends that.
+type items func(fn func(*Item) error) error
+
+// take takes the items of a unit: at once or, if there can be more than memory, when they
+// are asked for.
+func (u *UnitDecision) take(list items) {
+	if u.Unit.Stored != nil {
+		u.more = list
+		return
+	}
+	_ = list(func(i *Item) error { // of what is in memory, so there is no error
+		u.Items = append(u.Items, i)
+		return nil
+	})
+}
+
+// Many tells whether there can be more items than memory, so that they are not in Items.
+func (u *UnitDecision) Many() bool { return u.more != nil }
+
+// EachItem calls fn for all items of a unit, in their order; an error of it ends that. Others
+// are those of the temporary file that has the checkpoints of a run with very many.
+func (u *UnitDecision) EachItem(fn func(*Item) error) error {
+	if u.more != nil {
+		return u.more(fn)
+	}
+	for _, i := range u.Items {
+		if err := fn(i); err != nil {
+			return err
 		}
 	}
-	b.sweep(r, j, u)
+	return nil
 }
 
 // untouched tells whether nothing forbids to move a checkpoint, and nothing in it
@@ -43,20 +84,21 @@ func (b *decider) untouched(c *flink.Checkpoint, limit int64) bool {
 
 // incomplete selects a checkpoint that failed, or of which Flink removed the rest.
 // One above the newest complete may still be under way.
-func (b *decider) incomplete(r *RootDecision, j *JobDecision, u *UnitDecision, c, newest *flink.Checkpoint) {
+func (b *decider) incomplete(r *RootDecision, j *JobDecision, u *UnitDecision, c, newest *flink.Checkpoint, fn func(*Item) error) error {
 	grace := ms(r.Policy.IncompleteCheckpoints.OlderThan)
 	empty := c.Metadata == nil || c.Metadata.Length == 0 && !c.Metadata.Open
-	if empty && c.N < newest.N && b.untouched(c, grace) {
-		b.checkpoint(j, u, c, IncompleteCheckpoint, Fact{Rule: IncompleteCheckpoint, N: c.N, Limit: newest.N, TimeMs: c.Times.Newest.Ms, Place: c.Times.Newest.Place, LimitMs: grace})
+	if !empty || c.N >= newest.N || !b.untouched(c, grace) {
+		return nil
 	}
+	return fn(u.checkpoint(j, c, IncompleteCheckpoint, Fact{Rule: IncompleteCheckpoint, N: c.N, Limit: newest.N, TimeMs: c.Times.Newest.Ms, Place: c.Times.Newest.Place, LimitMs: grace}))
 }
 
-func (b *decider) checkpoint(j *JobDecision, u *UnitDecision, c *flink.Checkpoint, rule Rule, f Fact) {
+func (u *UnitDecision) checkpoint(j *JobDecision, c *flink.Checkpoint, rule Rule, f Fact) *Item {
 	item := u.item(j, CheckpointItem, rule, checkpointPath(u, c))
 	item.INodeID, item.ParentID, item.Facts = c.INodeID, u.Unit.INodeID, []Fact{f}
-	item.Conditional = rule == StaleCheckpoint
+	item.Checkpoint, item.Conditional = c, rule == StaleCheckpoint
 	item.size(&c.Totals)
-	u.Items = append(u.Items, item)
+	return item
 }
 
 func checkpointPath(u *UnitDecision, c *flink.Checkpoint) Path {
@@ -65,39 +107,52 @@ func checkpointPath(u *UnitDecision, c *flink.Checkpoint) Path {
 
 // unfinished selects files that were to become the `_metadata` of a checkpoint
 // which has one.
-func (b *decider) unfinished(r *RootDecision, j *JobDecision, u *UnitDecision, c *flink.Checkpoint) {
+func (b *decider) unfinished(r *RootDecision, j *JobDecision, u *UnitDecision, c *flink.Checkpoint, fn func(*Item) error) error {
 	grace := ms(r.Policy.IncompleteCheckpoints.OlderThan)
 	read := c.Times.NewestDataATimeMs
 	if c.Marked || c.MarkedInside || read > 0 && b.imageMs-read <= grace {
-		return
+		return nil
 	}
-	for _, f := range c.InProgress {
+	for n := range c.InProgress {
+		f := &c.InProgress[n]
 		if f.Open || f.MTimeMs <= 0 || f.MTimeMs > b.imageMs || b.imageMs-f.MTimeMs <= grace {
 			continue
 		}
 		item := u.item(j, FileItem, UnfinishedMetadata, checkpointPath(u, c)+Path("/"+f.Name))
 		item.INodeID, item.ParentID, item.Inodes, item.Bytes = f.INodeID, c.INodeID, 1, f.Length
+		item.Checkpoint, item.File = c, f
 		item.Facts = []Fact{{Rule: UnfinishedMetadata, TimeMs: f.MTimeMs, LimitMs: grace}}
-		u.Items = append(u.Items, item)
-	}
-}
-
-// staleBelow gives the oldest of the complete checkpoints that are kept by number;
-// nil if there is no rule, or none beyond.
-func (b *decider) staleBelow(policy *Root, u *flink.Unit) *flink.Checkpoint {
-	if policy.StaleCheckpoints == nil {
-		return nil
-	}
-	left := max(int64(policy.StaleCheckpoints.KeepNewest), 1)
-	for _, c := range slices.Backward(u.Checkpoints) {
-		if c.Complete() {
-			if left--; left == 0 {
-				return c
-			}
+		if err := fn(item); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// staleBelow gives the oldest of the complete checkpoints that are kept by number;
+// nil if there is no rule, or none beyond.
+func (b *decider) staleBelow(policy *Root, u *flink.Unit) (oldest *flink.Checkpoint, err error) {
+	if policy.StaleCheckpoints == nil {
+		return nil, nil
+	}
+	left := max(int64(policy.StaleCheckpoints.KeepNewest), 1)
+	err = u.EachCheckpoint(func(c *flink.Checkpoint) error {
+		if !c.Complete() {
+			return nil
+		}
+		if left--; left > 0 {
+			return nil
+		}
+		oldest = c
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return oldest, err
+}
+
+var errFound = errors.New("found")
 
 // staleAge: min_age narrows this rule too.
 func staleAge(policy *Root) int64 { return ms(max(policy.StaleCheckpoints.OlderThan, policy.MinAge)) }

@@ -95,10 +95,11 @@ type UnitDecision struct {
 	Rule Rule
 	// Keeps are all rules that speak for keeping, not only the first.
 	Keeps []Fact
-	Items []*Item // the unit, its parts, or debris in it
+	Items []*Item // the unit, its parts, or debris in it; see EachItem
 	// Newer is how many units of its job changed later; 0 if nothing groups it.
 	Newer int64
 
+	more items  // of a run whose checkpoints are stored; nil: Items are all
 	nth  uint32 // its place by path among the units of its job
 	root *RootDecision
 }

@@ -111,7 +111,7 @@ func (m *mapped) each(ctx context.Context, fn eachJob) error {
 			}
 			job = newMappedJob(m, next)
 		}
-		if err := job.add(ctx, flink.ReadUnit(rest)); err != nil {
+		if err := job.add(ctx, m.d.survey.ReadUnit(rest)); err != nil {
 			return err
 		}
 	}

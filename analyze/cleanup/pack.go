@@ -28,14 +28,20 @@ func AppendUnit(b []byte, u *UnitDecision, items []*Item, contents bool) []byte 
 		b = binary.AppendUvarint(b, m.INodeID)
 	}
 	b = AppendFacts(b, u.Keeps)
-	b = binary.AppendUvarint(b, uint64(len(items)))
-	for _, i := range items {
-		b = appendItem(b, i)
-	}
+	b = AppendItems(b, items)
 	if !contents {
 		return append(b, 0)
 	}
 	return appendContents(append(b, 1), f)
+}
+
+// AppendItems appends items for [Unpacker.More].
+func AppendItems(b []byte, items []*Item) []byte {
+	b = binary.AppendUvarint(b, uint64(len(items)))
+	for _, i := range items {
+		b = appendItem(b, i)
+	}
+	return b
 }
 
 func appendTotals(b []byte, t *flink.Totals) []byte {
@@ -70,6 +76,7 @@ func appendItem(b []byte, i *Item) []byte {
 }
 
 func appendContents(b []byte, u *flink.Unit) []byte {
+	b = flink.AppendStored(b, u.Stored)
 	b = binary.AppendUvarint(b, uint64(len(u.Checkpoints)))
 	for _, c := range u.Checkpoints {
 		b = binary.AppendUvarint(extsort.AppendSigned(b, c.N, c.Times.Newest.Ms), c.INodeID)
@@ -109,6 +116,8 @@ func ReadSweep(b []byte, root *RootDecision) (*Sweep, []byte) {
 
 // Unpacker reads units. One takes the place of the one before.
 type Unpacker struct {
+	Survey *flink.Survey // that they are of, if they were packed with contents
+
 	rules map[string]string // and other short texts that repeat
 
 	unit  UnitDecision
@@ -139,6 +148,16 @@ func (p *Unpacker) Unit(b []byte, root *RootDecision, j *JobDecision) (*UnitDeci
 		f.Unknown = append(f.Unknown, m)
 	}
 	u.Keeps = p.facts(r, keeps)
+	p.read(r, root, j)
+	if r.Bool() {
+		f.Stored, r.Rest = p.Survey.ReadStored(r.Rest)
+		readContents(r, f)
+	}
+	return u, r.Rest
+}
+
+// read reads the items of the present unit.
+func (p *Unpacker) read(r *extsort.Unpacker, root *RootDecision, j *JobDecision) {
 	n := r.Len()
 	if cap(p.items) < n {
 		p.items, p.list = make([]Item, n), make([]*Item, n)
@@ -146,14 +165,18 @@ func (p *Unpacker) Unit(b []byte, root *RootDecision, j *JobDecision) (*UnitDeci
 	p.items, p.list = p.items[:n], p.list[:n]
 	for k := range n {
 		p.item(r, &p.items[k])
-		p.items[k].Root, p.items[k].Job, p.items[k].Unit = root, j, u
+		p.items[k].Root, p.items[k].Job, p.items[k].Unit = root, j, &p.unit
 		p.list[k] = &p.items[k]
 	}
-	u.Items = p.list
-	if r.Bool() {
-		readContents(r, f)
-	}
-	return u, r.Rest
+	p.unit.Items = p.list
+}
+
+// More reads more items of the unit that was read last, which take the place of those that
+// it has, and gives what stands behind them.
+func (p *Unpacker) More(b []byte, j *JobDecision) []byte {
+	r := &extsort.Unpacker{Rest: b}
+	p.read(r, p.unit.root, j)
+	return r.Rest
 }
 
 // Text gives a short text without making it again and again.

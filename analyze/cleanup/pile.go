@@ -19,18 +19,19 @@ const (
 // pile is a job with more units than are to be in memory. When it has taken all, what each
 // needs to know of the others is known, and they are decided about one by one.
 type pile struct {
-	r     *RootDecision
-	job   *JobDecision // without units
-	known *standing
-	units *extsort.Sorter // newest first; nil: nobody asks for them
-	n     uint32          // units
-	key   []byte
-	rest  []byte
+	r      *RootDecision
+	job    *JobDecision // without units
+	survey *flink.Survey
+	known  *standing
+	units  *extsort.Sorter // newest first; nil: nobody asks for them
+	n      uint32          // units
+	key    []byte
+	rest   []byte
 }
 
 // newPile makes one for a job without units. all: they will be asked for.
 func (d *Decider) newPile(r *RootDecision, j *JobDecision, all bool) *pile {
-	p := &pile{r: r, job: j, known: d.b.newStanding(r, j)}
+	p := &pile{r: r, job: j, survey: d.survey, known: d.b.newStanding(r, j)}
 	if all {
 		p.units = d.survey.Sorter(pileMemory)
 	}
@@ -87,7 +88,7 @@ func (p *pile) each(ctx context.Context, fn func(u *UnitDecision, before int) er
 		if err = cmp.Or(err, ctx.Err()); err != nil || !ok {
 			return err
 		}
-		u := newUnit(p.r, p.job.Job, flink.ReadUnit(rest))
+		u := newUnit(p.r, p.job.Job, p.survey.ReadUnit(rest))
 		u.nth = binary.BigEndian.Uint32(key[8:])
 		if now := u.Unit.Times.Newest.Ms; n == 0 || now != last {
 			newer, last = int64(n), now

@@ -137,6 +137,10 @@ type Item struct {
 	Root    *RootDecision
 	Job     *JobDecision
 	Unit    *UnitDecision // that it is, or lies in
+	// Checkpoint is the one that it is or lies in, and File the one in it that it is; nil if
+	// it is none.
+	Checkpoint *flink.Checkpoint
+	File       *flink.File
 
 	Inodes, Bytes       int64
 	NeedsReferenceProof bool

@@ -12,22 +12,24 @@ import (
 // CheckpointStays says why no rule for debris selects a checkpoint of u, which is a
 // run that is kept, though not with all that is in it. All reasons are given; none
 // if a rule selects the checkpoint.
-func (d *Decision) CheckpointStays(u *UnitDecision, c *flink.Checkpoint) []Fact {
+func (d *Decision) CheckpointStays(u *UnitDecision, c *flink.Checkpoint) (facts []Fact, err error) {
 	newest, policy := u.Unit.NewestComplete(), u.root.Policy
 	b := &decider{imageMs: d.imageMs}
 	switch {
 	case newest == nil:
-		return []Fact{{Rule: NoneComplete}}
+		return []Fact{{Rule: NoneComplete}}, nil
 	case !c.Complete() && c.N > newest.N:
-		return append([]Fact{{Rule: BeingWritten, N: c.N, Limit: newest.N}}, b.bound(u, c)...)
+		return append([]Fact{{Rule: BeingWritten, N: c.N, Limit: newest.N}}, b.bound(u, c)...), nil
 	case !c.Complete():
 		limit := debrisLimit{policy.IncompleteCheckpoints.OlderThan, incompleteAge}
-		return append(b.bound(u, c), b.recent(&c.Times, limit)...)
+		return append(b.bound(u, c), b.recent(&c.Times, limit)...), nil
 	case policy.StaleCheckpoints == nil:
-		return []Fact{{Rule: StaleOff, N: c.N}}
+		return []Fact{{Rule: StaleOff, N: c.N}}, nil
 	}
-	var facts []Fact
-	oldest := b.staleBelow(policy, u.Unit)
+	oldest, err := b.staleBelow(policy, u.Unit)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case oldest == nil || c.N >= oldest.N:
 		facts = append(facts, Fact{Rule: AmongNewest, N: c.N, Limit: max(int64(policy.StaleCheckpoints.KeepNewest), 1)})
@@ -35,7 +37,7 @@ func (d *Decision) CheckpointStays(u *UnitDecision, c *flink.Checkpoint) []Fact 
 		facts = append(facts, Fact{Rule: NumberedAgain, N: c.N, Limit: oldest.N, TimeMs: c.Metadata.MTimeMs})
 	}
 	limit := narrowed(policy, policy.StaleCheckpoints.OlderThan, "stale_checkpoints.older_than")
-	return append(append(facts, b.bound(u, c)...), b.recent(&c.Times, limit)...)
+	return append(append(facts, b.bound(u, c)...), b.recent(&c.Times, limit)...), nil
 }
 
 // UnfinishedStays says the same of a file that was to become the `_metadata` of the

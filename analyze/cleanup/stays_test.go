@@ -46,15 +46,24 @@ func TestStaysSentences(t *testing.T) {
 	} {
 		d := s.w.decide(t)
 		u := d.Roots[0].Jobs[0].Units[0]
-		if diff := cmp.Diff(s.want, d.CheckpointStays(u, u.Unit.Checkpoints[0])); diff != "" {
+		if diff := cmp.Diff(s.want, checkpointStays(t, d, u, u.Unit.Checkpoints[0])); diff != "" {
 			t.Errorf("%s: %s", s.says, diff)
 		}
 	}
 	d := kept(chk(8, 3, false)).decide(t)
 	u := d.Roots[0].Jobs[0].Units[0]
-	if diff := cmp.Diff([]Fact{{Rule: BeingWritten, N: 8, Limit: 7}}, d.CheckpointStays(u, u.Unit.Checkpoints[1])); diff != "" {
+	if diff := cmp.Diff([]Fact{{Rule: BeingWritten, N: 8, Limit: 7}}, checkpointStays(t, d, u, u.Unit.Checkpoints[1])); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func checkpointStays(t testing.TB, d *Decision, u *UnitDecision, c *flink.Checkpoint) []Fact {
+	t.Helper()
+	facts, err := d.CheckpointStays(u, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facts
 }
 
 // TestFileStays: a file of a sweep, and the limit that decides.
@@ -104,7 +113,7 @@ func TestStaysAgrees(t *testing.T) {
 			is := func(p Path) bool { return slices.ContainsFunc(u.Items, func(i *Item) bool { return i.Path == p }) }
 			for _, c := range u.Unit.Checkpoints {
 				path := checkpointPath(u, c)
-				facts := d.CheckpointStays(u, c)
+				facts := checkpointStays(t, d, u, c)
 				if is(path) == (len(facts) > 0) {
 					t.Errorf("%s: item %v, %v", path, is(path), facts)
 				}

@@ -19,6 +19,7 @@ type builder struct {
 	f    dirFacts // of the node that is looked at
 	part func(r *Root, job *Job, more bool) error
 	most int // units and checkpoints of one part of a job
+	keep int // checkpoints of one run that are in memory
 }
 
 // Each calls fn for every job of every root, in the order of names, with all units that
@@ -35,13 +36,16 @@ func (s *Survey) Each(ctx context.Context, fn func(r *Root, job *Job) error) err
 // EachPart is [Survey.Each] for jobs of which one can have more units than memory. A job with
 // more than most units and checkpoints comes in parts, by the names of units: each time the
 // same value with the units that follow, and more is true of all but the last, which can have
-// none. Unknown and NumUnknown are those of the whole job in the last part, and none before.
+// none. Of a run with many checkpoints these are Stored. Unknown and NumUnknown are those of the whole job in the last part, and none before.
 func (s *Survey) EachPart(ctx context.Context, most int, fn func(r *Root, job *Job, more bool) error) error {
 	r, err := newFactReader(s.scan.facts)
 	if err != nil {
 		return err
 	}
-	b := &builder{Survey: s, r: r, ctx: ctx, part: fn, most: most}
+	b := &builder{Survey: s, r: r, ctx: ctx, part: fn, most: most, keep: math.MaxInt}
+	if most < math.MaxInt {
+		b.keep = s.Part(mostCheckpoints)
+	}
 	for i := range s.Roots {
 		if err := b.eachJob(uint32(i)); err != nil {
 			return err
@@ -191,6 +195,7 @@ type unitBuilder struct {
 	node    uint32
 	class   class
 	unknown misfits
+	rest    *storing // nil: all checkpoints are in memory
 }
 
 // unit adds the unit that a directory is to a job.
@@ -220,7 +225,7 @@ func (b *builder) unit(j *Job, n uint32, c class) error {
 			continue // another root, which overlaps
 		}
 		state = state || isState(x.name(s))
-		if err := ub.part(s); err != nil {
+		if err := cmp.Or(ub.part(s), ub.store(false)); err != nil {
 			return err
 		}
 	}
@@ -229,6 +234,9 @@ func (b *builder) unit(j *Job, n uint32, c class) error {
 		ub.odd(n, OddRunName, "neither the id of a job nor a uuid")
 	case c == savepoint && !isSavepoint(u.Name):
 		ub.odd(n, OddSavepointName, "not a name that Flink gives to savepoints")
+	}
+	if err := ub.finishStored(); err != nil {
+		return err
 	}
 	slices.SortFunc(u.Checkpoints, func(x, y *Checkpoint) int { return cmp.Compare(x.N, y.N) })
 	u.Unknown, u.NumUnknown = done(&ub.unknown, maxUnknownListed)

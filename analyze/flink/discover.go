@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"fsweep/analyze/internal/extsort"
 	"fsweep/analyze/namespace"
 )
 
@@ -46,7 +47,8 @@ type Survey struct {
 	index   *index
 	scan    *scan
 	flagged flagged
-	open    nodeSet // that hold open files, one for each file
+	open    nodeSet        // that hold open files, one for each file
+	stored  *extsort.Store // checkpoints of runs with many; nil: there are none
 }
 
 // Look looks at the declared roots, and for guards everywhere. t must have
@@ -97,10 +99,12 @@ func Look(ctx context.Context, t *namespace.Tree, decls []Declaration, o Options
 	return s, nil
 }
 
-// Close gives up the temporary file. Each and EachGuard must not be called any more.
+// Close gives up the temporary files. Each and EachGuard must not be called any more.
 func (s *Survey) Close() {
 	s.scan.facts.Close()
 	s.scan.guards.Close()
+	s.stored.Close()
+	s.stored = nil
 }
 
 // Discover is [Look] with everything in memory: some 500 bytes for each unit, 250 for each

@@ -126,7 +126,9 @@ type Unit struct {
 	NewestFile Stamp
 	OpenFiles  int64
 
-	Checkpoints []*Checkpoint // of a run, by number
+	Checkpoints []*Checkpoint // of a run, by number; none if they are Stored
+	// Stored are those of a run that has too many for memory; see [Unit.EachCheckpoint].
+	Stored *Stored
 	// Of a run; Dir is NoDir if there is none.
 	Shared, Taskowned Area
 	Changelog         *Area  // dstl, which few have; nil if there is none
@@ -174,6 +176,9 @@ func (u *Unit) Complete() bool { return u.Metadata.complete() }
 // NewestComplete gives the complete checkpoint with the highest number, nil if there is
 // none.
 func (u *Unit) NewestComplete() (newest *Checkpoint) {
+	if u.Stored != nil {
+		return u.Stored.Newest
+	}
 	for _, c := range u.Checkpoints {
 		if c.Complete() && (newest == nil || c.N > newest.N) {
 			newest = c

@@ -210,5 +210,25 @@ func (s *Survey) Kind(d namespace.Dir) (job bool, unit UnitKind) {
 	return false, NoUnit
 }
 
+// Holder gives the root that a directory is in, of several the inner one, and the directory of
+// the unit; nil and NoDir if it is in none.
+func (s *Survey) Holder(d namespace.Dir) (root *Root, unit namespace.Dir) {
+	x := s.index
+	n := x.at(d)
+	if n == noNode {
+		return nil, namespace.NoDir
+	}
+	root = x.roots[x.rootOf(n)]
+	if !x.class(n).ofUnit() {
+		return root, namespace.NoDir
+	}
+	for ; d != namespace.NoDir && x.at(d) != noNode && x.class(x.at(d)) != rootClass; d = x.t.Parent(d) {
+		if _, kind := s.Kind(d); kind != NoUnit {
+			return root, d
+		}
+	}
+	return root, namespace.NoDir
+}
+
 // IsGuard tells by name whether a file is a guard.
 func IsGuard(name []byte) bool { return looksLikeGuard(name) && guardKind(name) != NoGuard }

@@ -47,6 +47,7 @@ func AppendUnit(b []byte, u *Unit) []byte {
 	for _, c := range u.Checkpoints {
 		b = c.pack(b)
 	}
+	b = AppendStored(b, u.Stored)
 	b = extsort.AppendBool(u.Taskowned.pack(u.Shared.pack(b)), u.Changelog != nil)
 	if u.Changelog != nil {
 		b = u.Changelog.pack(b)
@@ -54,7 +55,7 @@ func AppendUnit(b []byte, u *Unit) []byte {
 	return b
 }
 
-// ReadUnit makes the unit again.
+// ReadUnit makes the unit again, but not [Stored] checkpoints; see [Survey.ReadUnit].
 func ReadUnit(b []byte) *Unit {
 	r := &extsort.Unpacker{Rest: b}
 	u := &Unit{Kind: UnitKind(r.Byte())}
@@ -81,6 +82,7 @@ func ReadUnit(b []byte) *Unit {
 	for range r.Len() {
 		u.Checkpoints = append(u.Checkpoints, unpackCheckpoint(r))
 	}
+	u.Stored = unpackStored(r)
 	u.Shared, u.Taskowned = unpackArea(r), unpackArea(r)
 	if r.Bool() {
 		a := unpackArea(r)

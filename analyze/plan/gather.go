@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -24,10 +25,19 @@ const (
 type jobKey struct{ root, number int }
 
 // Records of jobs and units are sorted in the order of the decision: by root and job, and
-// of a job first itself, then its units, the newest first.
+// of a job first itself, then its units, the newest first. Behind a unit follow those of its
+// items that are more than one record has.
 const (
 	jobRecord byte = iota
 	unitRecord
+)
+
+// Records of units begin with what they are.
+const (
+	wholeUnit      byte = iota
+	openUnit            // more items follow
+	moreOfUnit          // such items
+	itemsPerRecord = 256
 )
 
 func appendJobKey(b []byte, k jobKey, what byte) []byte {
@@ -45,6 +55,9 @@ func (b *builder) gather(ctx context.Context) error {
 		k := jobKey{s.Root, s.Number}
 		if s.First == 0 && (!s.Alone || !begun[s.Root]) {
 			begun[s.Root] = begun[s.Root] || s.Alone
+			if b.ask != nil {
+				b.ask.job(k, s)
+			}
 			b.key, b.rest = appendJobKey(b.key[:0], k, jobRecord), packJob(b.rest[:0], s.Job)
 			if err := b.units.Writer(0).Add(b.key, b.rest); err != nil {
 				return err
@@ -72,33 +85,112 @@ func (b *builder) addUnits(ctx context.Context, k jobKey, s *cleanup.Step) error
 		if s.Alone {
 			// A later time comes first: turned around, the sign bit too.
 			b.key = binary.BigEndian.AppendUint64(b.key, ^(uint64(u.Unit.Times.Newest.Ms) ^ 1<<63))
-			b.key = append(b.key, u.Path...)
+			b.key = appendEnded(b.key, string(u.Path))
 		} else {
 			b.key = binary.BigEndian.AppendUint32(b.key, uint32(s.First+n))
 		}
-		for ; len(sweeps) > 0 && sweeps[0].Unit.Path == u.Path; sweeps = sweeps[1:] {
-			if err := b.sweeps.add(k.root, b.key, sweeps[0]); err != nil {
-				return err
-			}
+		of := 0
+		for of < len(sweeps) && sweeps[of].Unit.Path == u.Path {
+			of++
 		}
-		var err error
-		if b.rest, err = b.packUnit(b.rest[:0], k, u); err != nil {
+		if err := b.addSweeps(k, s, u, sweeps[:of]); err != nil {
 			return err
 		}
-		if err := b.units.Writer(0).Add(b.key, b.rest); err != nil {
+		sweeps = sweeps[of:]
+		if err := b.addUnit(ctx, k, u); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// packUnit packs a unit with the weights of its items.
-func (b *builder) packUnit(rest []byte, k jobKey, u *cleanup.UnitDecision) ([]byte, error) {
-	rest = binary.AppendUvarint(rest, uint64(len(u.Items)))
-	rest = cleanup.AppendUnit(rest, u, u.Items, b.r.Contents)
-	b.cursor = max(len(u.Unit.Checkpoints)-1, 0)
-	alone := b.alone(u.Items)
-	for n, i := range u.Items {
+// addSweeps puts the sweeps of a unit on disk, or tells whoever asks for paths of both.
+func (b *builder) addSweeps(k jobKey, s *cleanup.Step, u *cleanup.UnitDecision, list []*cleanup.Sweep) error {
+	if b.ask != nil {
+		return b.ask.add(k, s, u, list)
+	}
+	for _, w := range list {
+		if err := b.sweeps.add(k.root, b.key, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendEnded appends a text so that what is behind it does not change its order among
+// others.
+func appendEnded(b []byte, text string) []byte {
+	for i := range len(text) {
+		if b = append(b, text[i]); text[i] == 0 {
+			b = append(b, 0xff)
+		}
+	}
+	return append(b, 0, 0)
+}
+
+// addUnit puts a unit, of which b.key is the key, with the weights of its items on disk.
+func (b *builder) addUnit(ctx context.Context, k jobKey, u *cleanup.UnitDecision) error {
+	out := b.units.Writer(0)
+	what := wholeUnit
+	if u.Many() {
+		what = openUnit
+	}
+	b.rest = append(b.rest[:0], what)
+	b.rest = binary.AppendUvarint(b.rest, uint64(len(u.Items)))
+	b.rest = cleanup.AppendUnit(b.rest, u, u.Items, b.r.Contents)
+	var err error
+	if b.rest, err = b.appendWeights(b.rest, k, u.Items); err != nil {
+		return err
+	}
+	if err = out.Add(b.key, b.rest); err != nil || !u.Many() {
+		return err
+	}
+	return b.addMany(ctx, k, u)
+}
+
+// addMany puts the items of a unit on disk that are too many for one record.
+func (b *builder) addMany(ctx context.Context, k jobKey, u *cleanup.UnitDecision) error {
+	unit := len(b.key)
+	var list []*cleanup.Item
+	records := uint32(0)
+	flush := func() (err error) {
+		b.key = binary.BigEndian.AppendUint32(b.key[:unit], records)
+		records++
+		b.rest = cleanup.AppendItems(append(b.rest[:0], moreOfUnit), list)
+		if b.rest, err = b.appendWeights(b.rest, k, list); err != nil {
+			return err
+		}
+		list = list[:0]
+		return b.units.Writer(0).Add(b.key, b.rest)
+	}
+	err := u.EachItem(func(i *cleanup.Item) error {
+		// What can have one path, in a broken image, is not torn apart: it has one number.
+		if len(list) >= itemsPerRecord && !sameNumber(list[len(list)-1], i) {
+			if err := cmp.Or(ctx.Err(), flush()); err != nil {
+				return err
+			}
+		}
+		list = append(list, i)
+		return nil
+	})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return flush()
+}
+
+// sameNumber tells whether two items are of checkpoints of one number.
+func sameNumber(x, y *cleanup.Item) bool {
+	return x.Checkpoint != nil && y.Checkpoint != nil && x.Checkpoint.N == y.Checkpoint.N
+}
+
+// appendWeights packs the weights of items.
+func (b *builder) appendWeights(rest []byte, k jobKey, items []*cleanup.Item) ([]byte, error) {
+	if b.ask != nil {
+		return rest, nil
+	}
+	alone := b.alone(items)
+	for n, i := range items {
 		sound, err := b.weigh(i, &b.weight)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrImage, err)
@@ -178,13 +270,14 @@ type weighed struct {
 	// The present unit, its items' weights, and why each is deferred: by the decision or,
 	// if that does not defer it, by the plan.
 	unit    *cleanup.UnitDecision
+	more    bool // it is the one before, with more of its items
 	weights []weight
 	why     [][]cleanup.Fact
 }
 
 func (b *builder) newWeighed(all bool) *weighed {
 	d := b.r.Decider.Decision()
-	return &weighed{b: b, tally: d.StartTally(b.r.Policy), belts: b.newBelts(), all: all}
+	return &weighed{b: b, u: cleanup.Unpacker{Survey: b.s}, tally: d.StartTally(b.r.Policy), belts: b.newBelts(), all: all}
 }
 
 // each calls fn for every job, with no unit, and every unit.
@@ -206,10 +299,8 @@ func (w *weighed) each(ctx context.Context, fn func() error) error {
 			w.job, w.unit = unpackJob(rest, &w.u), nil
 			w.tally.Job()
 			w.belts.job()
-		} else if items, n := binary.Uvarint(rest); items == 0 && !w.all {
+		} else if !w.take(rest) {
 			continue
-		} else {
-			w.weigh(rest[n:])
 		}
 		if err := fn(); err != nil {
 			return err
@@ -217,15 +308,34 @@ func (w *weighed) each(ctx context.Context, fn func() error) error {
 	}
 }
 
-// weigh unpacks a unit and decides what of it is deferred.
-func (w *weighed) weigh(rest []byte) {
+// take unpacks a unit, or more items of one, and decides what of them is deferred. It is
+// false if nobody asks for what this has.
+func (w *weighed) take(rest []byte) bool {
 	root := w.b.r.Decider.Decision().Roots[w.key.root]
-	u, rest := w.u.Unit(rest, root, w.job)
-	w.unit = u
-	w.tally.Unit(w.job, u)
+	if w.more = rest[0] == moreOfUnit; w.more {
+		w.weigh(w.u.More(rest[1:], w.job))
+		return true
+	}
+	items, n := binary.Uvarint(rest[1:])
+	if rest[0] == wholeUnit && items == 0 && !w.all {
+		return false
+	}
+	w.unit, rest = w.u.Unit(rest[1+n:], root, w.job)
+	w.tally.Begin()
+	w.belts.unit()
+	w.weigh(rest)
+	return true
+}
+
+// weigh decides what of the items of the present unit is deferred.
+func (w *weighed) weigh(rest []byte) {
+	u := w.unit
+	w.tally.More(w.job, u)
+	if w.b.ask != nil {
+		return
+	}
 	w.weights, w.why = w.weights[:0], w.why[:0]
 	r := &extsort.Unpacker{Rest: rest}
-	w.belts.unit()
 	for _, i := range u.Items {
 		var x weight
 		x.unpack(r)
@@ -244,7 +354,7 @@ func (b *builder) unknownOf(ctx context.Context, k jobKey) ([]flink.Misfit, erro
 		return nil, err
 	}
 	var list []flink.Misfit
-	var p cleanup.Unpacker
+	p := cleanup.Unpacker{Survey: b.s}
 	for n := 0; ; n++ {
 		key, rest, ok, err := r.Next()
 		if err == nil && n%256 == 0 {
@@ -254,11 +364,11 @@ func (b *builder) unknownOf(ctx context.Context, k jobKey) ([]flink.Misfit, erro
 			return list, err
 		}
 		at := jobKey{int(binary.BigEndian.Uint32(key)), int(binary.BigEndian.Uint32(key[4:]))}
-		if at != k || key[8] != unitRecord {
+		if at != k || key[8] != unitRecord || rest[0] == moreOfUnit {
 			continue
 		}
-		_, items := binary.Uvarint(rest)
-		u, _ := p.Unit(rest[items:], nil, nil)
+		_, items := binary.Uvarint(rest[1:])
+		u, _ := p.Unit(rest[1+items:], nil, nil)
 		if list = append(list, u.Unit.Unknown...); len(list) >= flink.MaxListed {
 			return list[:flink.MaxListed], nil
 		}

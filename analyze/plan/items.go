@@ -67,7 +67,7 @@ func (b *builder) readItems() (*itemReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &itemReader{b: b, r: r, roots: b.r.Decider.Decision().Roots}
+	i := &itemReader{b: b, r: r, u: cleanup.Unpacker{Survey: b.s}, roots: b.r.Decider.Decision().Roots}
 	return i, i.next()
 }
 

@@ -22,7 +22,11 @@ func (m *made) look(t testing.TB) {
 			got = append(got, showJob(e.Root, e.Job), fmt.Sprintf("%d %+v", e.NumUnknown, e.Unknown))
 			return nil
 		}
-		got = append(got, showUnit(e.Unit))
+		if e.More { // of the unit before
+			got[len(got)-1] += showItems(e.Unit.Items)
+		} else {
+			got = append(got, showUnit(e.Unit))
+		}
 		for i := range e.Sweeps {
 			w := &e.Sweeps[i]
 			swept = append(swept, fmt.Sprintf("%q %d %v %d %q", w.Path, w.INodeID, w.Rule, w.BeforeMs, w.Unit.Path))
@@ -75,8 +79,11 @@ func showUnit(u *cleanup.UnitDecision) string {
 	f := u.Unit
 	text := fmt.Sprintf("%q %v %v %v %v %d %d %q %d %+v %+v %d %d %d %+v %v", u.Path, u.Verdict, u.Rule, u.Whole(), u.NeedsReferenceProof, u.Newer, f.Kind, f.Name, f.INodeID, f.Totals,
 		f.Times.Newest, f.Times.NewestMetadataMs, f.Times.NewestDataATimeMs, f.NumUnknown, f.Unknown, f.Times.HasMetadata)
-	text += fmt.Sprintf(" %+v", u.Keeps)
-	for _, i := range u.Items {
+	return text + fmt.Sprintf(" %+v", u.Keeps) + showItems(u.Items)
+}
+
+func showItems(items []*cleanup.Item) (text string) {
+	for _, i := range items {
 		text += fmt.Sprintf(" %v %v %q %d %d %d %d %d %v %v %+v %+v", i.Kind, i.Rule, i.Path, i.INodeID, i.ParentID, i.SplitOf, i.Inodes, i.Bytes, i.NeedsReferenceProof, i.Conditional, i.Facts, i.Deferred)
 	}
 	return text

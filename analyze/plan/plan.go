@@ -78,6 +78,9 @@ type Entry struct {
 	Job *cleanup.JobDecision
 	// Unit is nil of the job itself. Its Items are those of the decision.
 	Unit *cleanup.UnitDecision
+	// More: it is the unit of the entry before, and Items are more of its items, because
+	// there are too many for one entry.
+	More bool
 	// Items has for each of Unit.Items what became of it.
 	Items []Written
 	// Sweeps are the directories in the unit whose files may be items, by path.
@@ -101,7 +104,7 @@ func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
 	e := &Entry{}
 	return w.each(ctx, func() error {
 		e.Root, e.Job, e.Unit, e.Items = r.b.r.Decider.Decision().Roots[w.key.root], w.job, w.unit, e.Items[:0]
-		e.Unknown, e.NumUnknown, e.Sweeps = nil, 0, e.Sweeps[:0]
+		e.Unknown, e.NumUnknown, e.Sweeps, e.More = nil, 0, e.Sweeps[:0], w.unit != nil && w.more
 		if n := r.b.unknown[w.key]; n > 0 && w.unit == nil {
 			var err error
 			if e.Unknown, err = r.b.unknownOf(ctx, w.key); err != nil {
@@ -110,9 +113,11 @@ func (r *Result) Each(ctx context.Context, fn func(e *Entry) error) error {
 			e.NumUnknown = n
 		}
 		if w.unit != nil {
-			var err error
-			if e.Sweeps, err = sums.of(e.Sweeps, w.full); err != nil {
-				return err
+			if !e.More {
+				var err error
+				if e.Sweeps, err = sums.of(e.Sweeps, w.full); err != nil {
+					return err
+				}
 			}
 			for n := range w.unit.Items {
 				e.Items = append(e.Items, r.b.written(&w.weights[n], w.why[n], w.left()))
@@ -245,6 +250,8 @@ type builder struct {
 	unknown map[jobKey]int64 // entries that are not Flink's, in units that are in no directory of a job
 	unsound int              // items for which they are
 
+	ask *Answers // nil: a plan is made
+
 	sweeps *sweeps
 	spool  *spool // nil: there are no sweeps
 
@@ -258,7 +265,6 @@ type builder struct {
 	// Scratch of gather.
 	key, rest []byte
 	weight    weight
-	cursor    int
 	order     []int
 	apart     []bool
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
@@ -178,13 +177,11 @@ func (b *builder) weigh(i *cleanup.Item, w *weight) (bool, error) {
 		w.dir, in, w.counted = u.Shared.Dir, &u.Shared.Sum, u.Shared.Totals
 	case i.INodeID == u.Taskowned.INodeID && u.Taskowned.Exists():
 		w.dir, in, w.counted = u.Taskowned.Dir, &u.Taskowned.Sum, u.Taskowned.Totals
-	default:
-		if c, f := b.inCheckpoint(u, i); f != nil {
-			w.file.unpack(&extsort.Unpacker{Rest: f.Extra})
-			return f.Extra != nil && b.soundFile(i, &w.file), nil
-		} else if c != nil {
-			w.dir, in, w.counted = c.Dir, &c.Sum, c.Totals
-		}
+	case i.File != nil:
+		w.file.unpack(&extsort.Unpacker{Rest: i.File.Extra})
+		return i.File.Extra != nil && b.soundFile(i, &w.file), nil
+	case i.Checkpoint != nil:
+		w.dir, in, w.counted = i.Checkpoint.Dir, &i.Checkpoint.Sum, i.Checkpoint.Totals
 	}
 	if in == nil {
 		return false, nil
@@ -199,36 +196,6 @@ func (b *builder) weigh(i *cleanup.Item, w *weight) (bool, error) {
 		w.there = b.t.UsageIn(w.dir, there)
 	}
 	return b.soundDir(i, w), nil
-}
-
-// inCheckpoint finds the checkpoint that an item is, or the unfinished file that it is in
-// one.
-func (b *builder) inCheckpoint(u *flink.Unit, i *cleanup.Item) (*flink.Checkpoint, *flink.File) {
-	if i.Kind == cleanup.CheckpointItem {
-		return b.checkpoint(u, i.INodeID), nil
-	}
-	c := b.checkpoint(u, i.ParentID)
-	if c == nil {
-		return nil, nil
-	}
-	f := slices.IndexFunc(c.InProgress, func(f flink.File) bool { return f.INodeID == i.INodeID })
-	if f < 0 {
-		return nil, nil
-	}
-	return c, &c.InProgress[f]
-}
-
-// checkpoint finds one by inode id. Items come by number, the highest first, so the search
-// goes on from the last one.
-func (b *builder) checkpoint(u *flink.Unit, id uint64) *flink.Checkpoint {
-	for n := range u.Checkpoints {
-		k := (b.cursor + len(u.Checkpoints) - n) % len(u.Checkpoints)
-		if u.Checkpoints[k].INodeID == id {
-			b.cursor = k
-			return u.Checkpoints[k]
-		}
-	}
-	return nil
 }
 
 func (b *builder) soundFile(i *cleanup.Item, f *fileFacts) bool {

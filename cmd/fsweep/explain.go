@@ -142,9 +142,11 @@ func (o *explainOptions) explain(ctx context.Context, env *cli.Env, c *ruling, p
 	if err := c.rule(ctx, o.workers); err != nil {
 		return err
 	}
-	if err := c.decideAll(ctx); err != nil {
-		return err
+	answers, err := plan.Ask(ctx, &plan.Request{Tree: c.tree, Collector: c.collector, Survey: c.survey, Decider: c.decider, Policy: c.in.policy, Inputs: c.in.given}, paths)
+	if err != nil {
+		return tempHint(err)
 	}
+	defer answers.Close()
 	places, err := findPaths(ctx, c.tree, o.workers, slices.Concat(paths, c.in.policy.Protect))
 	if err != nil {
 		return err
@@ -163,7 +165,7 @@ func (o *explainOptions) explain(ctx context.Context, env *cli.Env, c *ruling, p
 	for _, r := range c.refused {
 		env.Warn("%s; a plan would be refused", r)
 	}
-	return o.answer(c, places, out)
+	return o.answer(ctx, c, answers, places, out)
 }
 
 // refusals collects for what plan would make no plan, or an empty one.

@@ -17,7 +17,7 @@ func TestExplainFreed(t *testing.T) {
 		t.Fatal("no items")
 	}
 	for _, i := range v.decision.Items {
-		x := explainView(&v.explainSource, explainTarget{path: i.Path, exists: true, inodeID: i.INodeID})
+		x := v.answer(t, explainTarget{path: i.Path, exists: true, inodeID: i.INodeID})
 		var b bytes.Buffer
 		if err := view.ExplainJSON(&b, &view.Explanations{Paths: []*view.Explanation{x}}); err != nil {
 			t.Fatal(err)

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
+	"fsweep/analyze/namespace"
 	"fsweep/analyze/plan"
 	"fsweep/proto/planfile"
 	view "fsweep/reports/cleanup"
@@ -17,10 +23,16 @@ const explainedGuards = 20
 
 // explainSource is what paths are explained from. It is not changed.
 type explainSource struct {
-	discovery *flink.Discovery
-	decision  *cleanup.Decision
-	policy    *cleanup.Policy // in force
-	now       time.Time
+	ctx     context.Context
+	tree    *namespace.Tree
+	survey  *flink.Survey
+	answers *plan.Answers
+	// decision has roots alone.
+	decision *cleanup.Decision
+	policy   *cleanup.Policy // in force
+	jobMaps  map[cleanup.Path]*cleanup.JobMap
+	now      time.Time
+	err      error // of a temporary file that something later needed; see [view.Unit]
 }
 
 // explainTarget is a path, and what the image has there.
@@ -32,10 +44,10 @@ type explainTarget struct {
 	atimeMs int64       // of a file
 }
 
-// explainView gives all that is known about what becomes of a path.
-func explainView(s *explainSource, t explainTarget) *view.Explanation {
-	e := explainer{s: s, t: t, a: s.decision.Explain(t.path), show: planSource{decision: s.decision, contents: true}, job: map[*flink.Unit]bool{}}
-	e.show.index()
+// explainView gives all that is known about what becomes of a path, of which a is what was
+// decided. Errors are those of a temporary file, and of a context that ends.
+func explainView(s *explainSource, a *plan.Asked, t explainTarget) (*view.Explanation, error) {
+	e := explainer{s: s, t: t, a: a, show: planSource{decision: s.decision, contents: true}}
 	e.x = &view.Explanation{Path: planfile.Path(t.path), InodeID: t.inodeID, Exists: t.exists, Verdict: view.NoVerdict}
 	e.holders()
 	e.judge()
@@ -43,17 +55,22 @@ func explainView(s *explainSource, t explainTarget) *view.Explanation {
 		e.x.What, e.x.Verdict = view.IsMissing, view.NoVerdict
 		e.x.Reasons = append([]view.Reason{{Rule: "missing"}}, e.x.Reasons...)
 	}
-	e.guards()
-	return e.x
+	if err := e.guards(); e.err == nil {
+		e.err = err
+	}
+	return e.x, e.err
 }
 
 type explainer struct {
 	s    *explainSource
 	t    explainTarget
-	a    cleanup.Answer
+	a    *plan.Asked
 	show planSource
 	x    *view.Explanation
-	job  map[*flink.Unit]bool // units of the same job
+	err  error // of a temporary file
+
+	chk   *flink.Checkpoint // see checkpoint
+	found bool              // it was looked for
 }
 
 // holders fills in what holds the path.
@@ -63,9 +80,21 @@ func (e *explainer) holders() {
 	}
 	if e.a.Job != nil {
 		e.x.Job = e.show.job(e.a.Root, e.a.Job)
+		if !e.a.Job.Job.Grouped() {
+			e.x.Job.NumUnknown = e.a.NumUnknown
+			for i := range e.a.Unknown {
+				e.x.Job.Unknown = append(e.x.Job.Unknown, misfit(&e.a.Unknown[i]))
+			}
+		}
 	}
 	if e.a.Unit != nil {
 		e.x.Unit = e.show.unit(e.a.Unit)
+		if e.a.Unit.Many() {
+			e.x.Unit.MoreItems = e.s.items(e.a)
+		}
+		if stored := e.a.Unit.Unit.Stored; stored != nil {
+			e.x.Unit.MoreParts = storedParts(stored, &e.s.err)
+		}
 		if c := e.checkpoint(); c != nil {
 			p := checkpointPart(c)
 			e.x.Part = &p
@@ -90,13 +119,41 @@ func (e *explainer) below(dir cleanup.Path) string {
 
 // checkpoint gives the one of the unit that is the path or holds it.
 func (e *explainer) checkpoint() *flink.Checkpoint {
+	if e.found {
+		return e.chk
+	}
+	e.found = true
 	name, _, _ := strings.Cut(e.below(e.a.Unit.Path), "/")
-	for _, c := range e.a.Unit.Unit.Checkpoints {
-		if name == checkpointPart(c).Name {
-			return c
+	n, err := strconv.ParseInt(strings.TrimPrefix(name, "chk-"), 10, 64)
+	if err != nil {
+		return nil
+	}
+	err = e.a.Unit.Unit.EachCheckpoint(func(c *flink.Checkpoint) error {
+		if c.N == n && name == checkpointPart(c).Name {
+			e.chk = c // of two with one name, in a broken image, the first
+		}
+		return nil
+	})
+	e.err = cmp.Or(e.err, err)
+	return e.chk
+}
+
+// items shows all items of a unit that has more than memory.
+func (s *explainSource) items(a *plan.Asked) iter.Seq[*view.Item] {
+	return func(yield func(*view.Item) bool) {
+		show := planSource{decision: s.decision}
+		err := s.answers.EachItem(s.ctx, a, func(i *cleanup.Item) error {
+			x := show.item(i)
+			x.Evidence = plan.Evidence(i)
+			if !yield(&x) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			s.err = err
 		}
 	}
-	return nil
 }
 
 func (e *explainer) keep(what view.What, list ...view.Reason) {
@@ -111,7 +168,7 @@ func fact(name string, n int64) planfile.Fact { return planfile.Fact{Name: name,
 
 // judge says what the path is, and why it stays or goes.
 func (e *explainer) judge() {
-	a := &e.a
+	a := e.a
 	switch {
 	case a.Root == nil && len(e.x.Roots) > 0:
 		e.x.What, e.x.Reasons = view.IsAbove, []view.Reason{rule("above_root")}
@@ -119,12 +176,12 @@ func (e *explainer) judge() {
 		e.x.What, e.x.Reasons = view.IsOutside, []view.Reason{rule("outside_roots")}
 	case e.t.path == a.Root.Policy.Path:
 		e.keep(view.IsRoot, append([]view.Reason{rule("root_itself")}, e.x.Root.Stops...)...)
-		e.count(a.Root.Jobs)
+		e.count()
 	case a.Unit != nil:
 		e.unit()
 	case a.Job != nil && e.t.path == jobPath(a.Root, a.Job):
 		e.keep(view.IsJob, append([]view.Reason{rule("job_itself")}, e.x.Job.Stopped...)...)
-		e.count([]*cleanup.JobDecision{a.Job})
+		e.count()
 	case a.Job != nil:
 		e.keep(view.IsInJob, append(e.x.Job.Stopped, rule("no_unit"))...)
 	default:
@@ -133,33 +190,12 @@ func (e *explainer) judge() {
 }
 
 // count says how many of the units below a root or job are kept, and names one.
-func (e *explainer) count(jobs []*cleanup.JobDecision) {
-	n, sure := &view.UnitCounts{}, false
-	for _, j := range jobs {
-		for _, u := range j.Units {
-			planned := int64(0)
-			for _, i := range u.Items {
-				if len(i.Deferred) == 0 {
-					planned++
-				}
-			}
-			deferred := int64(len(u.Items)) - planned
-			n.Units++
-			switch {
-			case u.Verdict == cleanup.Keep:
-				n.Kept, n.Debris, n.DebrisDeferred = n.Kept+1, n.Debris+planned, n.DebrisDeferred+deferred
-			case planned == 0:
-				n.Deferred++
-			default:
-				n.Moved++
-			}
-			if moved := u.Verdict == cleanup.Candidate && planned > 0; n.Example == "" || moved && !sure {
-				n.Example, sure = planfile.Path(u.Path), moved
-			}
-			n.Swept += int64(len(e.show.sweeps[u.Path]))
-		}
+func (e *explainer) count() {
+	n := e.a.Counts
+	e.x.Units = &view.UnitCounts{
+		Units: n.Units, Kept: n.Kept, Moved: n.Moved, Deferred: n.Deferred, Debris: n.Debris, DebrisDeferred: n.DebrisDeferred,
+		Swept: n.Swept, Example: planfile.Path(n.Example),
 	}
-	e.x.Units = n
 }
 
 // unit judges a path that is a unit or in one.
@@ -220,7 +256,9 @@ func (e *explainer) stays() []view.Reason {
 				return reasons(facts)
 			}
 		}
-		return reasons(d.CheckpointStays(u, c))
+		facts, err := d.CheckpointStays(u, c)
+		e.err = cmp.Or(e.err, err)
+		return reasons(facts)
 	case area != "shared" && area != "taskowned":
 		return []view.Reason{rule("not_of_checkpoint")}
 	case e.a.Root.Policy.UnreferencedShared == nil:
@@ -234,8 +272,8 @@ func (e *explainer) stays() []view.Reason {
 // sweep gives the one whose directory holds the path. Belts are not asked: they count
 // all files before it, and only a plan knows those.
 func (e *explainer) sweep() *cleanup.Sweep {
-	for _, w := range e.s.decision.Sweeps {
-		if w.Unit == e.a.Unit && w.Path.Holds(e.t.path) && w.Path != e.t.path {
+	for _, w := range e.a.Sweeps {
+		if w.Path.Holds(e.t.path) && w.Path != e.t.path {
 			return w
 		}
 	}
@@ -256,76 +294,58 @@ func (e *explainer) candidateFile(w *cleanup.Sweep) {
 
 // guards lists what would be asked about a candidate: all guards outside of what
 // would be moved, the nearest first.
-func (e *explainer) guards() {
-	var path []byte
-	for i := range e.s.discovery.Guards {
-		g := &e.s.discovery.Guards[i]
-		if !strings.HasSuffix(string(e.t.path), g.Name) {
-			continue
-		}
-		if path = e.s.discovery.AppendPath(path[:0], g); string(path) == string(e.t.path) {
+func (e *explainer) guards() error {
+	i := e.x.Item
+	asked := i != nil && (i.NeedsReferenceProof || i.Conditional)
+	near := map[string][]view.Guard{}
+	err := e.s.answers.EachGuard(e.s.ctx, func(g *flink.Guard, path []byte, moved bool) error {
+		if string(path) == string(e.t.path) {
 			e.x.Guard = true
 		}
-	}
-	if i := e.x.Item; i == nil || !i.NeedsReferenceProof && !i.Conditional {
-		return
-	}
-	moved := map[string]bool{}
-	for _, i := range e.s.decision.Items {
-		if i.Root.Executable {
-			moved[string(i.Path)] = true
-		}
-	}
-	for _, u := range e.a.Job.Units {
-		// What is not grouped is of no common job.
-		if e.a.Job.Name != "" || u == e.a.Unit {
-			e.job[u.Unit] = true
-		}
-	}
-	near := map[string][]view.Guard{}
-	for i := range e.s.discovery.Guards {
-		g := &e.s.discovery.Guards[i]
-		if g.Length == 0 && !g.Open {
-			continue
-		}
-		if path = e.s.discovery.AppendPath(path[:0], g); inAny(moved, path) {
-			continue
+		if !asked || moved || g.Length == 0 && !g.Open {
+			return nil
 		}
 		e.x.NumGuards++
 		if where := e.near(g); len(near[where]) < explainedGuards {
-			near[where] = append(near[where], e.guard(g, where))
+			near[where] = append(near[where], e.guard(g, path, where))
 		}
-	}
+		return nil
+	})
 	for _, where := range []string{"job", "root", "elsewhere"} {
 		e.x.Guards = append(e.x.Guards, near[where]...)
 	}
 	e.x.Guards = e.x.Guards[:min(len(e.x.Guards), explainedGuards)]
-}
-
-// inAny tells whether a path is one of a set, or below one.
-func inAny(set map[string]bool, path []byte) bool {
-	for end := 1; end <= len(path); end++ {
-		if (end == len(path) || path[end] == '/') && set[string(path[:end])] {
-			return true
-		}
-	}
-	return false
+	return err
 }
 
 func (e *explainer) near(g *flink.Guard) string {
-	root, unit, _ := e.s.discovery.Where(g.Parent)
-	if root != e.a.Root.Root {
+	root, unit := e.s.survey.Holder(g.Parent)
+	switch {
+	case root != e.a.Root.Root:
 		return "elsewhere"
-	}
-	if e.job[unit] {
+	case unit != namespace.NoDir && e.sameJob(unit):
 		return "job"
 	}
 	return "root"
 }
 
-func (e *explainer) guard(g *flink.Guard, near string) view.Guard {
+// sameJob tells whether the unit of a directory is of the job of the path's unit.
+func (e *explainer) sameJob(unit namespace.Dir) bool {
+	own := e.a.Unit.Unit.Dir
+	switch j := e.a.Job; {
+	case j.Job.Grouped():
+		return e.s.tree.Parent(unit) == e.s.tree.Parent(own)
+	case j.Mapped:
+		// What is in the directory of a job has that job, whatever the map says.
+		name, ok := e.s.jobMaps[e.a.Root.Policy.Path].Job(string(e.s.tree.Name(unit)))
+		return ok && name == j.Name && e.s.tree.Parent(unit) == e.s.tree.Parent(own)
+	}
+	return unit == own // what is not grouped is of no common job
+}
+
+func (e *explainer) guard(g *flink.Guard, path []byte, near string) view.Guard {
 	out := view.Guard{Near: near, Guard: planfile.Guard{
-		Kind: planfile.GuardHAPointer, Path: planfile.Path(e.s.discovery.AppendPath(nil, g)), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs, Owner: planfile.Name(g.Owner),
+		Kind: planfile.GuardHAPointer, Path: planfile.Path(path), InodeID: g.INodeID, Length: g.Length, MTimeMs: g.MTimeMs, Owner: planfile.Name(g.Owner),
 	}}
 	if g.Kind == flink.MetadataGuard {
 		out.Kind = planfile.GuardMetadata

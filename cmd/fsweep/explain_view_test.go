@@ -9,6 +9,7 @@ import (
 
 	"fsweep/analyze/cleanup"
 	"fsweep/analyze/flink"
+	"fsweep/analyze/plan"
 	"fsweep/fsimage/imagetest"
 	"fsweep/proto/planfile"
 	"fsweep/proto/schematest"
@@ -29,8 +30,37 @@ func (v *viewed) target(path string) explainTarget {
 	return t
 }
 
-func (v *viewed) explain(path string) *view.Explanation {
-	return explainView(&v.explainSource, v.target(path))
+// explain answers as the command does. Nothing of it comes from v.decision.
+func (v *viewed) explain(t *testing.T, path string) *view.Explanation {
+	t.Helper()
+	return v.answer(t, v.target(path))
+}
+
+func (v *viewed) answer(t *testing.T, target explainTarget) *view.Explanation {
+	t.Helper()
+	ctx := t.Context()
+	collector := plan.NewCollector(v.tree, v.policy)
+	survey, err := flink.Look(ctx, v.tree, cleanup.Declarations(v.policy), collector.Options(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer survey.Close()
+	in := cleanup.Inputs{ImageTime: viewTime, Now: viewTime}
+	decider, err := cleanup.NewDecider(ctx, survey, v.policy, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := plan.Ask(ctx, &plan.Request{Tree: v.tree, Collector: collector, Survey: survey, Decider: decider, Policy: v.policy, Inputs: in}, []cleanup.Path{target.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answers.Close()
+	s := &explainSource{ctx: ctx, tree: v.tree, survey: survey, answers: answers, decision: decider.Decision(), policy: v.policy, now: viewTime}
+	x, err := explainView(s, answers.Asked[0], target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 // TestExplainView: what each path is, what becomes of it, and by which rule; see
@@ -82,7 +112,7 @@ func TestExplainView(t *testing.T) {
 		{"/old/tmp-1/f", view.IsInItem, view.Candidate, "old_child", 0},
 		{"/old/other/f", view.IsInRoot, view.Keep, "no_unit", 0},
 	} {
-		x := v.explain(tc.path)
+		x := v.explain(t, tc.path)
 		var rules []string
 		for _, r := range x.Reasons {
 			rules = append(rules, r.Rule)
@@ -105,7 +135,7 @@ func TestExplainNearest(t *testing.T) {
 		"/r/k/" + viewA + "/chk-1/_metadata": 1, "/a/completedCheckpoint1": 5,
 	}
 	policy := "belts: {max_percent_of_root: 100%}\nroots: [{path: /r, layout: job-run, mode: execute}]\nwaive_guards: [{inode_id: 1, reason: x, expires: 2026-11-20}]\n"
-	x := newViewed(t, policy, files).explain("/r/j/" + viewB)
+	x := newViewed(t, policy, files).explain(t, "/r/j/"+viewB)
 	var got []string
 	for _, g := range x.Guards {
 		got = append(got, g.Near+" "+string(g.Path))
@@ -117,7 +147,7 @@ func TestExplainNearest(t *testing.T) {
 	for i := range 100 {
 		files["/a/completedCheckpoint"+strconv.Itoa(1000+i)] = 5
 	}
-	if x := newViewed(t, policy, files).explain("/r/j/" + viewB); x.NumGuards != 103 || len(x.Guards) != explainedGuards || x.Guards[0].Near != "job" {
+	if x := newViewed(t, policy, files).explain(t, "/r/j/"+viewB); x.NumGuards != 103 || len(x.Guards) != explainedGuards || x.Guards[0].Near != "job" {
 		t.Errorf("%d, %d", x.NumGuards, len(x.Guards))
 	}
 }
@@ -142,7 +172,7 @@ func TestExplainEmptyGuards(t *testing.T) {
 	newViewed(t, policy, files, empty)
 	for day, note := range map[string]string{"20": "known", "19": ""} {
 		v := newViewed(t, policy+"waive_guards: [{inode_id: "+strconv.FormatUint(waived, 10)+", reason: known, expires: 2026-11-"+day+"}]\n", files, empty)
-		x := v.explain("/r/j/" + viewB)
+		x := v.explain(t, "/r/j/"+viewB)
 		if x.Verdict != view.Candidate || x.NumGuards != 3 || x.Guards[2].Waived != note {
 			t.Errorf("%s: %s, %d, %+v", day, x.Verdict, x.NumGuards, x.Guards)
 		}
@@ -170,7 +200,7 @@ func TestExplainAgrees(t *testing.T) {
 				want = view.Deferred
 			}
 		}
-		x := v.explain(path)
+		x := v.explain(t, path)
 		swept := strings.HasSuffix(path, "/shared/old")
 		switch moves := x.Verdict == view.Candidate || x.Verdict == view.Deferred; {
 		case swept && x.Verdict == view.Candidate && x.Item.Conditional:
@@ -192,7 +222,7 @@ func TestViewSchemas(t *testing.T) {
 	all := &view.Explanations{NowMs: viewTime.UnixMilli()}
 	for _, n := range v.nodes {
 		if path := n.Path(); path != "" {
-			all.Paths = append(all.Paths, v.explain(path), v.explain(path+"/gone"))
+			all.Paths = append(all.Paths, v.explain(t, path), v.explain(t, path+"/gone"))
 		}
 	}
 	var plan, explained bytes.Buffer

@@ -45,7 +45,9 @@ type cursor struct {
 	stop func()
 	at   *plan.Entry // nil: there is none any more
 	unit *unitView
-	item int // of the present unit, the one asked for last
+	rest *unitView // shows items that are more than one entry has
+	n    int       // entries that were read
+	item int       // of the present unit, the one asked for last
 }
 
 // cursor begins to read; of nil there is nothing to read.
@@ -55,7 +57,7 @@ func (e *entries) cursor(s *planSource) *cursor {
 		return c
 	}
 	c.next, c.stop = iter.Pull(e.all())
-	c.unit = newUnitView(s)
+	c.unit, c.rest = newUnitView(s), newUnitView(s)
 	s.written = c.written
 	c.advance()
 	return c
@@ -63,6 +65,7 @@ func (e *entries) cursor(s *planSource) *cursor {
 
 func (c *cursor) advance() {
 	var ok bool
+	c.n++
 	if c.at, ok = c.next(); !ok {
 		c.at = nil
 	}
@@ -109,9 +112,32 @@ func (c *cursor) units(yield func(*view.Unit) bool) {
 		for i := range c.at.Sweeps {
 			c.unit.Sweeps = append(c.unit.Sweeps, sweepView(&c.at.Sweeps[i]))
 		}
+		if c.at.Unit.Many() {
+			c.unit.MoreItems = c.more
+		}
+		n := c.n
 		if !yield(&c.unit.Unit) {
 			return
 		}
-		c.advance()
+		if c.n == n {
+			c.advance()
+		}
+		for c.at != nil && c.at.More { // nobody wanted them
+			c.advance()
+		}
+	}
+}
+
+// more gives the items of the present unit that its entry does not have. The unit as it is
+// shown is that of the entry before.
+func (c *cursor) more(yield func(*view.Item) bool) {
+	for c.advance(); c.at != nil && c.at.More; c.advance() {
+		c.rest.show(c.at.Unit)
+		c.rest.evidence()
+		for _, i := range c.rest.Items {
+			if !yield(i) {
+				return
+			}
+		}
 	}
 }

@@ -2,9 +2,11 @@ package main_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,7 +24,19 @@ type largePlan struct {
 	tree   *imagetest.Tree
 	policy string
 	items  int64
-	jobMap string // of the root, if the policy names one
+
+	explain string // a path to be explained; empty: none
+
+	top   string // more of the policy
+	belts string // largeBelts
+	live  string // the live list: one id that no run has
+	// liveFormat is that of the live list: lines.
+	liveFormat string
+	lists      map[string]string // files beside the policy
+
+	// Of what was written.
+	dir, image, policyFile string
+	inodes, dirs           int64
 }
 
 const (
@@ -40,7 +54,7 @@ func millionFiles(n int) largePlan {
 	for i := range n {
 		it.FileIn(shared, fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i), 1000)
 	}
-	return largePlan{"files", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", int64(n), ""}
+	return largePlan{name: "files", tree: it, policy: "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", items: int64(n)}
 }
 
 // manyChildren are directories with nothing in them.
@@ -50,7 +64,7 @@ func manyChildren(n int) largePlan {
 	for i := range n {
 		it.DirIn(dir, fmt.Sprintf("spark-%08d", i))
 	}
-	return largePlan{"children", it, "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n", int64(n), ""}
+	return largePlan{name: "children", tree: it, policy: "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n", items: int64(n), explain: "/t/spark-00000007"}
 }
 
 // manyJobs have two runs each, of which the older one is an item.
@@ -68,7 +82,7 @@ func manyJobs(n int) largePlan {
 			run.MTimeMs += int64(k)
 		}
 	}
-	return largePlan{"jobs", it, "  - {path: /r, layout: job-run, mode: execute}\n", int64(n), ""}
+	return largePlan{name: "jobs", tree: it, policy: "  - {path: /r, layout: job-run, mode: execute}\n", items: int64(n)}
 }
 
 // largeJob is one job with many runs, of which all but the newest are items.
@@ -83,7 +97,7 @@ func largeJob(n int) largePlan {
 		chk.MTimeMs += int64(k)
 		run.MTimeMs += int64(k)
 	}
-	return largePlan{"job", it, "  - {path: /r, layout: job-run, keep: 1, mode: execute}\n", int64(n) - 1, ""}
+	return largePlan{name: "job", tree: it, policy: "  - {path: /r, layout: job-run, keep: 1, mode: execute}\n", items: int64(n) - 1, explain: fmt.Sprintf("/r/job/%032x", 7)}
 }
 
 // manySavepoints stand right below their root, and their runs are dead.
@@ -93,7 +107,7 @@ func manySavepoints(n int) largePlan {
 	for i := range n {
 		it.FileIn(it.DirIn(root, fmt.Sprintf("savepoint-%06x-%012x", i%0xfffff+1, i)), "_metadata", 10)
 	}
-	return largePlan{"savepoints", it, "  - {path: /s, layout: savepoints, mode: execute}\n", int64(n), ""}
+	return largePlan{name: "savepoints", tree: it, policy: "  - {path: /s, layout: savepoints, mode: execute}\n", items: int64(n)}
 }
 
 // manyMapped are savepoints right below their root, 200 of each job of a job map, of which
@@ -112,7 +126,10 @@ func manyMapped(n int) largePlan {
 	for i := range n / each {
 		fmt.Fprintf(&text, "%06x job %d\n", i+1, i)
 	}
-	return largePlan{"mapped", it, "  - {path: /s, layout: savepoints, job_map: map.txt, mode: execute}\n", int64(n - 2*(n/each)), text.String()}
+	return largePlan{
+		name: "mapped", tree: it, policy: "  - {path: /s, layout: savepoints, job_map: map.txt, mode: execute}\n", items: int64(n - 2*(n/each)),
+		lists: map[string]string{"map.txt": text.String()},
+	}
 }
 
 // manySwept are jobs with one run that stays, of which two files may be items and one is
@@ -129,7 +146,7 @@ func manySwept(n int) largePlan {
 			f.MTimeMs += int64(k/2) * 28 * 24 * time.Hour.Milliseconds()
 		}
 	}
-	return largePlan{"swept", it, "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", 2 * int64(n), ""}
+	return largePlan{name: "swept", tree: it, policy: "  - {path: /r, layout: job-run, mode: execute, unreferenced_shared: {older_than: 168h}}\n", items: 2 * int64(n)}
 }
 
 // TestPlanMemory plans a million units and files, which stream: they take no more than a
@@ -144,46 +161,68 @@ func TestPlanMemory(t *testing.T) {
 		func() largePlan { return millionFiles(million) }, func() largePlan { return manyChildren(million) },
 		func() largePlan { return manyJobs(million / 2) }, func() largePlan { return manySavepoints(million) },
 		func() largePlan { return largeJob(300_000) }, func() largePlan { return manyMapped(million) }, func() largePlan { return manySwept(300_000) },
+		func() largePlan { return manyCheckpoints(300_000) }, func() largePlan { return manyIncomplete(300_000) }, func() largePlan { return manyParts(300_000) },
+		func() largePlan { return manyKept(300_000) }, func() largePlan { return manyTied(300_000) }, func() largePlan { return manyPointers(million) },
+		func() largePlan { return manyClusters(million / 2) }, func() largePlan { return largeChild(million / 2) }, func() largePlan { return largeChangelog(million) },
+		func() largePlan { return manyQuotas(200_000) }, func() largePlan { return manyUnknown(300_000) }, func() largePlan { return manySpoiled(200_000) },
 	} {
 		c := make()
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			image, err := c.tree.Image().WriteFileMD5(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var inodes, dirs int64
-			for _, n := range c.tree.Nodes() {
-				if inodes++; n.Kind == imagetest.Directory {
-					dirs++
-				}
-			}
-			live := filepath.Join(dir, "live.txt")
-			if err := errors.Join(os.WriteFile(live, []byte("ffffffffffffffffffffffffffffff01\n"), 0o600), os.Chtimes(live, largeTime, largeTime)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "map.txt"), []byte(c.jobMap), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			c.tree = nil // a large one
-			policy, out := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "plan.jsonl")
-			text := "version: 1\nnameservice: ns1\nlock_dir: /ops/fsweep\nlive: [{file: live.txt, format: lines}]\n" + largeBelts + "roots:\n" + c.policy
-			if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			at := largeTime.UTC().Format(time.RFC3339)
-			peak := peakMemory(t, measure, program, "plan", image, "--policy", policy, "-o", out, "--image-time", at, "--now", at)
-			limit := perInode*inodes + perDirectory*dirs + perWorker*memoryWorkers + fixedMemory + planExtra
-			report := peakMemory(t, measure, program, "report", image, "--format", "json", "-o", filepath.Join(dir, "report.json"))
+			c.write(t, t.TempDir())
+			out := filepath.Join(c.dir, "plan.jsonl")
+			peak := peakMemory(t, measure, program, c.command("plan", "-o", out)...)
+			limit := perInode*c.inodes + perDirectory*c.dirs + perWorker*memoryWorkers + fixedMemory + planExtra
+			report := peakMemory(t, measure, program, "report", c.image, "--format", "json", "-o", filepath.Join(c.dir, "report.json"))
 			t.Logf("peak %.1f MiB of %.1f MiB allowed, %.1f MiB more than report", mebibytes(peak), mebibytes(limit), mebibytes(peak-report))
-			if peak > limit {
-				t.Errorf("peak memory %d bytes, allowed %d", peak, limit)
+			if peak > limit || peak-report > planExtra {
+				t.Errorf("peak memory %d bytes, allowed %d, and %d more than report, which takes %d", peak, limit, planExtra, report)
+			}
+			if c.explain != "" {
+				peak := peakMemory(t, measure, program, c.command("explain", "-o", filepath.Join(c.dir, "answer.txt"), c.explain)...)
+				t.Logf("explain: %.1f MiB more than report", mebibytes(peak-report))
+				if peak-report > planExtra {
+					t.Errorf("explain: peak memory %d bytes, %d more than report, allowed %d", peak, peak-report, planExtra)
+				}
 			}
 			if got := plannedItems(t, out); got != c.items {
 				t.Errorf("%d items, want %d", got, c.items)
 			}
 		})
 	}
+}
+
+// write writes the image and what belongs to it into a directory, and lets the tree go.
+func (c *largePlan) write(t *testing.T, dir string) {
+	t.Helper()
+	var err error
+	if c.image, err = c.tree.Image().WriteFileMD5(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.tree.Nodes() {
+		if c.inodes++; n.Kind == imagetest.Directory {
+			c.dirs++
+		}
+	}
+	c.tree, c.dir, c.policyFile = nil, dir, filepath.Join(dir, "policy.yaml")
+	files := map[string]string{
+		"live.txt": cmp.Or(c.live, "ffffffffffffffffffffffffffffff01\n"),
+		"policy.yaml": "version: 1\nnameservice: ns1\nlock_dir: /ops/fsweep\nlive: [{file: live.txt, format: " + cmp.Or(c.liveFormat, "lines") + "}]\n" +
+			c.top + cmp.Or(c.belts, largeBelts) + "roots:\n" + c.policy,
+	}
+	maps.Copy(files, c.lists)
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chtimes(name, largeTime, largeTime)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.lists, c.live, c.policy, c.top = nil, "", "", ""
+}
+
+// command gives the arguments of plan or explain.
+func (c *largePlan) command(name string, more ...string) []string {
+	at := largeTime.UTC().Format(time.RFC3339)
+	return append([]string{name, c.image, "--policy", c.policyFile, "--image-time", at, "--now", at}, more...)
 }
 
 // plannedItems reads the last line of a plan.

@@ -30,8 +30,6 @@ type ruling struct {
 	decider   *cleanup.Decider
 	decision  *cleanup.Decision // of a plan, of roots alone
 	refused   []string          // why no plan would be made, or an empty one; of explain
-
-	discovery *flink.Discovery // of explain
 }
 
 // close gives up temporary files.
@@ -76,7 +74,7 @@ func (c *ruling) decide(ctx context.Context, o *cleanupOptions, bar *cli.Progres
 }
 
 // rule looks at the roots, and decides about them. What is in them is decided when a plan
-// is written, or by decideAll.
+// is written, or paths are asked about.
 func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 	c.collector = plan.NewCollector(c.tree, c.in.policy)
 	if c.survey, err = flink.Look(ctx, c.tree, cleanup.Declarations(c.in.policy), c.collector.Options(workers)); err != nil {
@@ -102,17 +100,6 @@ func (c *ruling) rule(ctx context.Context, workers int) (err error) {
 		c.warn("finding %s: %s", f.Code, f.Message)
 	}
 	return nil
-}
-
-// decideAll decides about everything at once, for who wants to look at this and that. The
-// survey is used up.
-func (c *ruling) decideAll(ctx context.Context) (err error) {
-	if c.discovery, err = c.survey.Discovery(ctx); err != nil {
-		return tempHint(err)
-	}
-	c.survey.Close()
-	c.decision, err = cleanup.Decide(c.discovery, c.in.policy, c.in.given)
-	return err
 }
 
 func (c *ruling) warn(format string, args ...any) {

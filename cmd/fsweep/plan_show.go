@@ -34,7 +34,7 @@ func (o *planOptions) show(ctx context.Context, env *cli.Env, c *ruling, result 
 		} else {
 			err = view.Text(b, v, view.TextOptions{MaxListLines: o.maxListLines, ListContents: o.listContents})
 		}
-		if err = cmp.Or(tempHint(src.entries.err), err); err != nil {
+		if err = cmp.Or(tempHint(src.entries.err), tempHint(src.err), err); err != nil {
 			return err
 		}
 		return b.Flush()
@@ -63,8 +63,10 @@ func sweepView(w *plan.Swept) view.Sweep {
 }
 
 // answer writes what people, or programs, read about paths.
-func (o *explainOptions) answer(c *ruling, places []place, out io.Writer) error {
-	src := &explainSource{discovery: c.discovery, decision: c.decision, policy: c.in.policy, now: c.in.now}
+func (o *explainOptions) answer(ctx context.Context, c *ruling, answers *plan.Answers, places []place, out io.Writer) error {
+	src := &explainSource{
+		ctx: ctx, tree: c.tree, survey: c.survey, answers: answers, decision: c.decision, policy: c.in.policy, jobMaps: c.in.given.JobMaps, now: c.in.now,
+	}
 	all := &view.Explanations{Source: sourceOf(&c.source, c.from), Policy: c.in.planPolicy(), NowMs: c.in.now.UnixMilli(), Refused: c.refused}
 	for i := range places {
 		p := &places[i]
@@ -72,14 +74,19 @@ func (o *explainOptions) answer(c *ruling, places []place, out io.Writer) error 
 		if p.dir != namespace.NoDir {
 			t.inodeID = c.tree.ID(p.dir)
 		}
-		all.Paths = append(all.Paths, explainView(src, t))
+		x, err := explainView(src, answers.Asked[i], t)
+		if err != nil {
+			return tempHint(err)
+		}
+		all.Paths = append(all.Paths, x)
 	}
 	b := bufio.NewWriter(out)
+	write := view.ExplainText
 	if o.format.Value == "json" {
-		if err := view.ExplainJSON(b, all); err != nil {
-			return err
-		}
-	} else if err := view.ExplainText(b, all); err != nil {
+		write = view.ExplainJSON
+	}
+	err := write(b, all)
+	if err = cmp.Or(tempHint(src.err), err); err != nil {
 		return err
 	}
 	return b.Flush()

@@ -196,7 +196,7 @@ func (c *ruling) checkTime(typed time.Time) error {
 	}
 	err := fmt.Errorf("the image is from %s (%s), which is after %s", stamp(from.time), from.source, stamp(now))
 	if !typed.IsZero() {
-		return cli.WithHint(fmt.Errorf("--now: %w", err), "ages count to the time of the image, so the present cannot be before it")
+		return cli.WithHint(&cli.RefusedError{Err: fmt.Errorf("--now: %w", err)}, "ages count to the time of the image, so the present cannot be before it")
 	}
 	return cli.WithHint(&cli.RefusedError{Err: err}, "is a clock wrong, or did a client set a time in the future? Give --image-time if you know when the image was saved")
 }

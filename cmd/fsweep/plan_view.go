@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -29,7 +30,8 @@ type planSource struct {
 	deferrals map[*cleanup.Item][]cleanup.Fact
 	// sweep tells what became of the files of a sweep of the decision; nil: nobody looked.
 	sweep    func(*cleanup.Sweep) view.Sweep
-	contents bool // list what is in units
+	contents bool  // list what is in units
+	err      error // of a temporary file; then what is shown is not all
 
 	sweeps map[cleanup.Path][]*cleanup.Sweep // of decision, by unit
 }
@@ -196,7 +198,7 @@ func (u *unitView) show(d *cleanup.UnitDecision) {
 		u.Items = append(u.Items, &u.items[i])
 	}
 	u.Reasons = append(u.Reasons[:0], view.Reason{Rule: string(d.Rule)})
-	u.Sweeps, u.Parts = nil, nil
+	u.Sweeps, u.Parts, u.MoreItems, u.MoreParts = nil, nil, nil, nil
 	for _, w := range u.s.sweeps[d.Path] {
 		if u.s.sweep != nil {
 			u.Sweeps = append(u.Sweeps, u.s.sweep(w))
@@ -210,9 +212,7 @@ func (u *unitView) detail() {
 		return
 	}
 	u.detailed = true
-	for n, i := range u.d.Items {
-		u.items[n].Evidence = plan.Evidence(i)
-	}
+	u.evidence()
 	if u.d.Verdict == cleanup.Keep {
 		u.Reasons = reasons(u.d.Keeps)
 	} else if len(u.items) > 0 {
@@ -220,6 +220,33 @@ func (u *unitView) detail() {
 	}
 	if u.s.contents {
 		u.Parts = parts(u.d.Unit)
+		if u.d.Unit.Stored != nil {
+			u.MoreParts = storedParts(u.d.Unit.Stored, &u.s.err)
+		}
+	}
+}
+
+func (u *unitView) evidence() {
+	for n, i := range u.d.Items {
+		u.items[n].Evidence = plan.Evidence(i)
+	}
+}
+
+// storedParts lists the checkpoints of a run that has too many for memory. An error is left
+// in failed.
+func storedParts(stored *flink.Stored, failed *error) iter.Seq[*view.Part] {
+	of := &flink.Unit{Stored: stored}
+	return func(yield func(*view.Part) bool) {
+		err := of.EachCheckpoint(func(c *flink.Checkpoint) error {
+			p := checkpointPart(c)
+			if !yield(&p) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			*failed = err
+		}
 	}
 }
 

@@ -38,8 +38,10 @@ func viewAgo(days float64) int64 {
 
 // viewed is an image of files, given by their age in days, and what was decided.
 type viewed struct {
-	explainSource
-	nodes []*imagetest.Node
+	decision *cleanup.Decision
+	policy   *cleanup.Policy
+	tree     *namespace.Tree
+	nodes    []*imagetest.Node
 }
 
 func newViewed(t *testing.T, policy string, files map[string]float64, edits ...func(*imagetest.Tree)) *viewed {
@@ -78,7 +80,7 @@ func newViewed(t *testing.T, policy string, files map[string]float64, edits ...f
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &viewed{explainSource{discovery: d, decision: decision, policy: p, now: viewTime}, it.Nodes()}
+	return &viewed{decision, p, tree, it.Nodes()}
 }
 
 func (v *viewed) plan(contents bool) *view.Plan {

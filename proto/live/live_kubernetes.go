@@ -61,7 +61,7 @@ func (l *liveReader) kubernetes(d *json.Decoder, m *meter) error {
 	if err := delim(d, m, '{'); err != nil {
 		return err
 	}
-	seen := map[json.Token]bool{}
+	seen, listed := map[string]bool{}, false
 	for d.More() {
 		m.since = 0
 		key, err := d.Token()
@@ -69,15 +69,15 @@ func (l *liveReader) kubernetes(d *json.Decoder, m *meter) error {
 			return err
 		}
 		switch {
-		case seen[key]:
+		case seen[folded(fmt.Sprint(key))]:
 			return listErrorf("%v is there twice", key)
 		case len(seen) == maxHeader:
 			return listErrorf("more than %d keys beside items; save the output of kubectl get … -o json", maxHeader)
 		}
-		seen[key] = true
+		seen[folded(fmt.Sprint(key))] = true
 		read := l.header
 		if key == "items" {
-			read = l.items
+			read, listed = l.items, true
 		}
 		if err := read(d, m, key); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (l *liveReader) kubernetes(d *json.Decoder, m *meter) error {
 	if err := delim(d, m, '}'); err != nil {
 		return err
 	}
-	if !seen["items"] {
+	if !listed {
 		return listErrorf("there are no items; save the output of kubectl get … -o json")
 	}
 	m.since = 0
@@ -124,7 +124,7 @@ func (l *liveReader) header(d *json.Decoder, m *meter, key json.Token) error {
 			Continue  string `json:"continue"`
 			Remaining int64  `json:"remainingItemCount"`
 		}
-		if err := json.Unmarshal(raw, &meta); err != nil {
+		if err := decodeOnce(raw, &meta); err != nil {
 			return err
 		}
 		if meta.Continue != "" || meta.Remaining != 0 {

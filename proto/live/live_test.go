@@ -160,6 +160,12 @@ func TestReadLiveRefused(t *testing.T) {
 		{"a piece", policy.Kubernetes, `{"kind":"List","items":[` + item + `],"metadata":{"continue":"eyJ2IjoibWV0YSJ9"}}`, ErrList, "live.json: byte 131: not understood: the list is a part: metadata has continue or remainingItemCount; get all of it, as kubectl get does without --limit"},
 		{"a piece, by its rest", policy.Kubernetes, `{"metadata":{"continue":"","remainingItemCount":1},"items":[` + item + `]}`, ErrList, ""},
 		{"metadata that say nothing", policy.Kubernetes, `{"metadata":{"continue":5},"items":[` + item + `]}`, ErrList, ""},
+		{"items in two cases", policy.Kubernetes, `{"items":[` + item + `],"Items":[]}`, ErrList, ""},
+		{"items in another case alone", policy.Kubernetes, `{"Items":[` + item + `]}`, ErrList, ""},
+		{"continue in two cases", policy.Kubernetes, `{"metadata":{"continue":"x","Continue":""},"items":[` + item + `]}`, ErrList, ""},
+		{"a job id in two cases", policy.Kubernetes, `{"items":[` + deployment(`"status":{"jobStatus":{"jobId":"0d78a62fe581b047510e28f26393a7ce","jobID":null}}`) + `]}`, ErrList, ""},
+		{"a path in two cases in a remembered spec", policy.Kubernetes, `{"items":[` + deployment(`"status":{"reconciliationStatus":{"lastStableSpec":"{\"job\":{\"initialSavepointPath\":\"/a\",\"initialſavepointPath\":null}}"}}`) + `]}`, ErrList, ""},
+		{"a path in two cases in a history", policy.Kubernetes, `{"items":[` + deployment(`"status":{"jobStatus":{"savepointInfo":{"savepointHistory":[{"location":"/a","Location":""}]}}}`) + `]}`, ErrList, ""},
 		{"metadata twice", policy.Kubernetes, `{"metadata":{"continue":"x"},"metadata":{},"items":[` + item + `]}`, ErrList, ""},
 		{"continue twice", policy.Kubernetes, `{"metadata":{"continue":"x","continue":""},"items":[` + item + `]}`, ErrList, ""},
 		{"a kind that is none", policy.Kubernetes, `{"kind":["List"],"items":[` + item + `]}`, ErrList, ""},
@@ -189,6 +195,10 @@ func TestReadLiveRefused(t *testing.T) {
 		{
 			"jobs twice", policy.FlinkREST, `{"jobs":[{"jid":"0d78a62fe581b047510e28f26393a7ce"}],"jobs":[]}`, ErrList,
 			`live.json: byte 63: not understood: the key "jobs" is there twice in one object`,
+		},
+		{
+			"an id in two cases", policy.FlinkREST, `{"jobs":[{"jid":"0d78a62fe581b047510e28f26393a7ce","JID":""}]}`, ErrList,
+			`live.json: byte 62: not understood: the keys "jid" and "JID" in one object are the same but for their case`,
 		},
 		{"an id twice", policy.FlinkREST, `{"jobs":[{"jid":"0d78a62fe581b047510e28f26393a7ce","jid":"9f0e1d2c3b4a59687786a5b4c3d2e1f0"}]}`, ErrList, ""},
 		{"HTML", policy.FlinkREST, "<html>", ErrList, ""},

@@ -216,8 +216,8 @@ func (p *printer) facts(x *Explanation) {
 			p.field("data last read", p.when(u.Times.DataATimeMs))
 		}
 		p.field("unit holds", totalsText(&u.Totals))
-		if x.What == IsUnit {
-			for _, s := range p.parts(u) {
+		if parts := p.parts(u); x.What == IsUnit && parts != nil {
+			for s := range parts {
 				p.field("", s)
 			}
 		}

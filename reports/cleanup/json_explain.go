@@ -15,13 +15,36 @@ func ExplainJSON(w io.Writer, e *Explanations) error {
 	s.member("plan_refused", emptyList(e.Refused))
 	s.array("explanations", func() {
 		for _, x := range e.Paths {
-			s.element(explanationValue(x))
+			s.explanation(x)
 		}
 	})
 	return s.close()
 }
 
+// explanation writes one, of which the unit can have more items and parts than memory.
+func (s *stream) explanation(x *Explanation) {
+	v := explanationValue(x)
+	if u := x.Unit; u == nil || u.MoreItems == nil && u.MoreParts == nil {
+		s.element(v)
+		return
+	}
+	s.object(func() {
+		s.members(v.jsonHolders)
+		s.next()
+		s.text(`"unit":`)
+		s.large(x.Unit)
+		s.members(v.jsonAnswer)
+	})
+}
+
 type jsonExplanation struct {
+	jsonHolders
+	Unit *jsonUnit `json:"unit,omitempty"`
+	jsonAnswer
+}
+
+// jsonHolders is what stands before the unit.
+type jsonHolders struct {
 	jsonPath
 	InodeID uint64     `json:"inode_id,omitempty"`
 	What    What       `json:"what"`
@@ -29,9 +52,12 @@ type jsonExplanation struct {
 	Roots   []jsonPath `json:"roots_below,omitempty"`
 	Root    *jsonRoot  `json:"root,omitempty"`
 	Job     *jsonJob   `json:"job,omitempty"`
-	Unit    *jsonUnit  `json:"unit,omitempty"`
-	Part    *jsonPart  `json:"part,omitempty"`
-	Item    *jsonItem  `json:"item,omitempty"`
+}
+
+// jsonAnswer is what stands behind it.
+type jsonAnswer struct {
+	Part *jsonPart `json:"part,omitempty"`
+	Item *jsonItem `json:"item,omitempty"`
 
 	Verdict   string       `json:"verdict"`
 	Rule      string       `json:"rule,omitempty"`
@@ -73,8 +99,11 @@ type jsonGuard struct {
 
 func explanationValue(x *Explanation) jsonExplanation {
 	v := jsonExplanation{
-		jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists, Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons),
-		Changes: []jsonChange{}, InKept: x.OwnReasons > 0, Own: x.OwnReasons, BeltsOpen: x.BeltsOpen, Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+		jsonHolders: jsonHolders{jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists},
+		jsonAnswer: jsonAnswer{
+			Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons), Changes: []jsonChange{}, InKept: x.OwnReasons > 0, Own: x.OwnReasons, BeltsOpen: x.BeltsOpen,
+			Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+		},
 	}
 	if len(x.Reasons) > 0 {
 		v.Rule = x.Reasons[0].Rule

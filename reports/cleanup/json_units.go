@@ -1,6 +1,10 @@
 package cleanup
 
-import "fsweep/proto/planfile"
+import (
+	"bytes"
+
+	"fsweep/proto/planfile"
+)
 
 // jsonRoot has all of a root but its jobs.
 type jsonRoot struct {
@@ -86,7 +90,7 @@ func (s *stream) job(r *Root, j *Job, sum *summary) {
 		for u := range j.Units {
 			sum.unit(&r.Root, u)
 			u.detail()
-			s.element(unitValue(u))
+			s.unit(u)
 		}
 	})
 }
@@ -141,17 +145,76 @@ func unitValue(u *Unit) jsonUnit {
 	for i, item := range u.Items {
 		v.Items[i] = itemValue(item)
 	}
-	for i := range u.Sweeps {
-		w := &u.Sweeps[i]
-		v.Sweeps = append(v.Sweeps, jsonSweep{pathValue(w.Path), w.InodeID, w.Rule, w.Planned, w.Deferred, w.Kept, w.Freed})
-	}
+	v.Sweeps = sweepsValue(u.Sweeps)
 	for i := range u.Parts {
 		v.Parts = append(v.Parts, partValue(&u.Parts[i]))
 	}
 	return v
 }
 
+// unit writes a unit, of which there can be more items and parts than memory.
+func (s *stream) unit(u *Unit) {
+	if u.MoreItems == nil && u.MoreParts == nil {
+		s.element(unitValue(u))
+		return
+	}
+	s.next()
+	s.large(u)
+}
+
+// large writes the value of a unit piece by piece.
+func (s *stream) large(u *Unit) {
+	parts, head := u.Parts, *u
+	head.Items, head.Parts, head.Sweeps = nil, nil, nil
+	s.encode(unitValue(&head))
+	_, _ = s.w.Write(bytes.TrimSuffix(s.buf.Bytes(), []byte("]}\n"))) // items are its last member
+	s.list(func(put func(any)) {
+		for i := range u.each {
+			put(itemValue(i))
+		}
+	})
+	if sweeps := sweepsValue(u.Sweeps); len(sweeps) > 0 {
+		s.text(`,"swept":`)
+		s.value(sweeps)
+	}
+	if u.MoreParts != nil || len(parts) > 0 {
+		s.text(`,"contents":[`)
+		s.list(func(put func(any)) {
+			if u.MoreParts != nil {
+				for c := range u.MoreParts {
+					put(partValue(c))
+				}
+			}
+			for i := range parts {
+				put(partValue(&parts[i]))
+			}
+		})
+	}
+	s.text("}")
+}
+
+// list writes the elements of an array that was begun, on one line, and ends it.
+func (s *stream) list(body func(put func(any))) {
+	first := true
+	body(func(v any) {
+		if !first {
+			s.text(",")
+		}
+		first = false
+		s.value(v)
+	})
+	s.text("]")
+}
+
 func partValue(c *Part) jsonPart { return jsonPart(*c) }
+
+func sweepsValue(list []Sweep) (out []jsonSweep) {
+	for i := range list {
+		w := &list[i]
+		out = append(out, jsonSweep{pathValue(w.Path), w.InodeID, w.Rule, w.Planned, w.Deferred, w.Kept, w.Freed})
+	}
+	return out
+}
 
 type jsonItem struct {
 	Kind planfile.Kind `json:"kind"`

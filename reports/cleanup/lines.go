@@ -3,6 +3,7 @@ package cleanup
 import (
 	"bufio"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -36,8 +37,8 @@ type line struct {
 	word string
 	path string // in text form
 	cols [5]string
-	text string // the reason
-	more []string
+	text string           // the reason
+	more iter.Seq[string] // lines below it; nil: there are none
 }
 
 // printer writes text. The first error stays, and ends all writing.
@@ -115,7 +116,10 @@ func (p *printer) flush() {
 		b.WriteString("  ")
 		b.WriteString(l.text)
 		p.print(strings.TrimRight(b.String(), " "))
-		for _, s := range l.more {
+		if l.more == nil {
+			continue
+		}
+		for s := range l.more {
 			p.print(strings.Repeat(" ", wordWidth+2), s)
 		}
 	}

@@ -84,11 +84,29 @@ type Unit struct {
 	Sweeps []Sweep
 	// Parts are what is in it, if that is to be shown.
 	Parts []Part
+	// MoreItems follow Items, and MoreParts stand before Parts, where there are more than
+	// memory; nil: there are none. MoreItems are gone through once, each valid until the
+	// next; MoreParts may be gone through later, when there is another unit.
+	MoreItems iter.Seq[*Item]
+	MoreParts iter.Seq[*Part]
 
 	// Detail, if set, makes what only the lines of a unit need, and can be called more
 	// than once: all Reasons, of which before only the first is there, without its
 	// facts; the Evidence of Items; and Parts. Most units are only counted.
 	Detail func()
+}
+
+// each gives all items.
+func (u *Unit) each(yield func(*Item) bool) {
+	for _, i := range u.Items {
+		if !yield(i) {
+			return
+		}
+	}
+	if u.MoreItems != nil {
+		u.detail() // later it is another entry's turn
+		u.MoreItems(yield)
+	}
 }
 
 func (u *Unit) detail() {

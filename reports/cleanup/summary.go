@@ -77,6 +77,15 @@ func (s *summary) unit(r *planfile.Root, u *Unit) {
 	for _, i := range u.Items {
 		s.item(r, i)
 	}
+	if more := u.MoreItems; more != nil { // counted when they are shown
+		u.MoreItems = func(yield func(*Item) bool) {
+			for i := range more {
+				if s.item(r, i); !yield(i) {
+					return
+				}
+			}
+		}
+	}
 	for i := range u.Sweeps {
 		w := &u.Sweeps[i]
 		sums, by := s.of(r)

@@ -2,6 +2,7 @@ package cleanup
 
 import (
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -200,7 +201,7 @@ func columns(age string, t *Totals) [5]string {
 }
 
 func (p *printer) unit(u *Unit) {
-	single := u.Verdict == Candidate && len(u.Items) == 1 && u.Items[0].Path == u.Path
+	single := u.Verdict == Candidate && len(u.Items) == 1 && u.MoreItems == nil && u.Items[0].Path == u.Path
 	if !single && p.room(keepLine) {
 		u.detail()
 		l := line{word: keepLine, path: escape(u.Path), cols: p.unitColumns(u), text: allNamed(u.Reasons), more: p.parts(u)}
@@ -209,7 +210,7 @@ func (p *printer) unit(u *Unit) {
 		}
 		p.list(l)
 	}
-	for _, i := range u.Items {
+	for i := range u.each {
 		word := deleteLine
 		if i.deferred() {
 			word = keepLine
@@ -268,27 +269,42 @@ func (p *printer) sweep(s *Sweep) {
 	show(keepLine, s.Deferred, "deferred: a belt; "+reason)
 }
 
-func (p *printer) parts(u *Unit) (more []string) {
+// parts gives the lines below that of a unit, which are made when they are printed.
+func (p *printer) parts(u *Unit) iter.Seq[string] {
 	if !p.o.ListContents {
 		return nil
 	}
-	for i := range u.Parts {
-		c := &u.Parts[i]
-		state := ""
-		switch c.Complete {
-		case "yes":
-			state = "complete"
-		case "no":
-			state = "incomplete"
-		case "open":
-			state = "_metadata open"
+	first, rest := u.MoreParts, u.Parts
+	return func(yield func(string) bool) {
+		if first != nil {
+			for c := range first {
+				if !yield(p.part(c)) {
+					return
+				}
+			}
 		}
-		old := "-"
-		if c.MTimeMs != 0 {
-			old = age(c.MTimeMs, p.imageMs)
+		for i := range rest {
+			if !yield(p.part(&rest[i])) {
+				return
+			}
 		}
-		more = append(more, strings.TrimRight(pad(escape(c.Name), 16)+"  "+padLeft(old, 8)+"  "+
-			padLeft(count(c.Totals.Files), 10)+"  "+padLeft(size(c.Totals.Length), 8)+"  "+state, " "))
 	}
-	return more
+}
+
+func (p *printer) part(c *Part) string {
+	state := ""
+	switch c.Complete {
+	case "yes":
+		state = "complete"
+	case "no":
+		state = "incomplete"
+	case "open":
+		state = "_metadata open"
+	}
+	old := "-"
+	if c.MTimeMs != 0 {
+		old = age(c.MTimeMs, p.imageMs)
+	}
+	return strings.TrimRight(pad(escape(c.Name), 16)+"  "+padLeft(old, 8)+"  "+
+		padLeft(count(c.Totals.Files), 10)+"  "+padLeft(size(c.Totals.Length), 8)+"  "+state, " ")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 )
@@ -52,9 +53,9 @@ func (e *Env) Create(ctx context.Context, name string, o OutputOptions) (*Output
 			return nil, fmt.Errorf("the output %q would replace the input %q", name, in)
 		}
 	}
-	target := name
-	if linked, err := filepath.EvalSymlinks(name); err == nil {
-		target = linked // the link stays, what it points to is replaced
+	target, err := followed(name) // a link stays, what it points to is replaced or made
+	if err != nil {
+		return nil, outputError(name, err)
 	}
 	fi, err := os.Stat(name)
 	switch {
@@ -108,11 +109,39 @@ func resolved(name string) string {
 	if err != nil {
 		return filepath.Clean(name)
 	}
+	if target, err := followed(abs); err == nil {
+		abs = target
+	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
 		return abs
 	}
 	return filepath.Join(dir, filepath.Base(abs))
+}
+
+// followed gives the file that a name leads to by symbolic links, which need not exist: a
+// link that leads nowhere says where a file is wanted.
+func followed(name string) (string, error) {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		return target, nil
+	}
+	const most = 40 // as many as Linux follows
+	for range most {
+		target, err := os.Readlink(name)
+		if err != nil {
+			return name, nil // no link, or nothing at all: the system says so when it is opened
+		}
+		if !filepath.IsAbs(target) {
+			// The link's own directory can be behind links, and .. is meant from there.
+			dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+			if err != nil {
+				return "", err
+			}
+			target = filepath.Join(dir, target)
+		}
+		name = target
+	}
+	return "", syscall.ELOOP
 }
 
 // Terminal tells whether the data goes to a terminal.
