@@ -36,7 +36,7 @@ func (s *Survey) Each(ctx context.Context, fn func(r *Root, job *Job) error) err
 // EachPart is [Survey.Each] for jobs of which one can have more units than memory. A job with
 // more than most units and checkpoints comes in parts, by the names of units: each time the
 // same value with the units that follow, and more is true of all but the last, which can have
-// none. Of a run with many checkpoints these are Stored. Unknown and NumUnknown are those of the whole job in the last part, and none before.
+// none. Of a run with many checkpoints those are Stored. Of a run with many checkpoints these are Stored. Unknown and NumUnknown are those of the whole job in the last part, and none before.
 func (s *Survey) EachPart(ctx context.Context, most int, fn func(r *Root, job *Job, more bool) error) error {
 	r, err := newFactReader(s.scan.facts)
 	if err != nil {
