@@ -63,6 +63,7 @@ func (s *site) journalFiles() []string {
 // goes on with resume: everything that was planned is in the trash then, and nothing else
 // moved.
 func TestNameNodeKilled(t *testing.T) {
+	t.Parallel()
 	const rounds = 30
 	s := newSite(t, rig.Options{})
 	seed := uint64(time.Now().UnixNano())
@@ -116,6 +117,7 @@ func TestNameNodeKilled(t *testing.T) {
 // TestNameNodeTwoAtOnce: of two executors of one plan, one moves everything, and the other
 // nothing.
 func TestNameNodeTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, rig.Options{})
 	for round := range 5 {
 		paths := s.makeScratch(3, fmt.Sprint("two", round))
@@ -153,6 +155,7 @@ func TestNameNodeTwoAtOnce(t *testing.T) {
 // TestNameNodeRefused: what forbids a plan is refused by both dry run and execute, and
 // nothing is asked for that changes anything.
 func TestNameNodeRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, rig.Options{})
 	a := s.c.Admin()
 	paths := s.makeScratch(2, "x")
@@ -228,6 +231,7 @@ func TestNameNodeRefused(t *testing.T) {
 
 // TestNameNodeNoTrash: without a trash nothing is ever moved.
 func TestNameNodeNoTrash(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, rig.Options{TrashInterval: -1})
 	paths := s.makeScratch(2, "x")
 	s.makePlan(scratchRoot)
@@ -245,6 +249,7 @@ func TestNameNodeNoTrash(t *testing.T) {
 // TestNameNodeObstacles: quotas, other users' directories, an encryption zone and old trash
 // are no reason for anything but that items stay, or find another place.
 func TestNameNodeObstacles(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, rig.Options{})
 	a := s.c.Admin()
 	paths := s.makeScratch(4, "x")
