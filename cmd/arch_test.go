@@ -90,7 +90,8 @@ var rules = map[string]rule{
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
-	"execute/hdfs":                 {own: []string{"execute", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: append([]string{protobuf}, readsBlocks...)},
+	"execute/hdfs/kerberos":        {forbid: []string{"plugin", "os/exec", "net/http/..."}, modules: readsBlocks},
+	"execute/hdfs":                 {own: []string{"execute", "execute/hdfs/kerberos", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: append([]string{protobuf}, readsBlocks...)},
 	"execute/hdfstest":             {own: []string{"execute"}, forbid: noClient},
 	"execute/hdfstest/rig":         {own: []string{"execute/...", "proto/hadoop"}},
 	"execute/fakehdfs":             {own: []string{"execute", "execute/hdfstest"}, forbid: offline, modules: []string{}},
@@ -102,7 +103,7 @@ var rules = map[string]rule{
 	"cmd/fsweep-exec": {
 		own: []string{
 			"proto/internal/canonical",
-			"cmd/internal/cli", "execute", "execute/hdfs", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
+			"cmd/internal/cli", "execute", "execute/hdfs", "execute/hdfs/kerberos", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
 			"proto/planfile", "proto/policy", "proto/live", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
 		},
 		forbid: []string{"plugin", "os/exec"},

@@ -57,6 +57,9 @@ func (c *Client) onActive(ctx context.Context, do func(h *held) error) error {
 	pause := firstPause
 	for {
 		err := c.once(ctx, do)
+		if _, lost := errors.AsType[*lostError](err); lost && final(err) && !errors.Is(err, execute.ErrUnknown) {
+			return &loginError{err} // it would be the same in a moment
+		}
 		if err == nil || !temporary(err) {
 			return err
 		}
@@ -91,10 +94,17 @@ func (c *Client) once(ctx context.Context, do func(h *held) error) error {
 // or the answer was that another NameNode or a later time is right.
 func temporary(err error) bool {
 	if _, lost := errors.AsType[*lostError](err); lost {
-		return !errors.Is(err, execute.ErrUnknown)
+		return !errors.Is(err, execute.ErrUnknown) && !final(err)
 	}
 	return elsewhere(err)
 }
+
+// loginError is what a call ends with when the NameNode, or the KDC, lets the user not in. It
+// changed nothing.
+type loginError struct{ err error }
+
+func (e *loginError) Error() string   { return e.err.Error() }
+func (e *loginError) Unwrap() []error { return []error{execute.ErrUnavailable, e.err} }
 
 // unavailable is what a call ends with that found no ACTIVE NameNode. Both it and the error of
 // ctx are to be found in it.
@@ -267,7 +277,10 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	if hasClass(err, unsupported) {
 		return routerError(conn.nn.Address)
 	}
-	return err
+	if err != nil || c.login == nil {
+		return err
+	}
+	return c.sameUser(ctx, conn)
 }
 
 // Active says which NameNode is ACTIVE now.

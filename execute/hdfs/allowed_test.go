@@ -223,7 +223,7 @@ func TestAllCallsOfThePackage(t *testing.T) {
 		"XAttrs":         func() { _, _ = c.XAttrs(ctx, ref) },
 		"Reader":         func() { _, _ = c.Reader() },
 		"ReaderBy":       func() { _, _ = c.ReaderBy("native") },
-		"Close":          c.Close, "Mover": func() { c.Mover() }, "Nameservice": func() { c.Nameservice() }, "User": func() { c.User() },
+		"Close":          c.Close, "Mover": func() { c.Mover() }, "Nameservice": func() { c.Nameservice() }, "User": func() { c.User() }, "Login": func() { c.Login() },
 	}
 	// A fresh answer for what TrashRoot asks one after the other.
 	nn.on(func(s *seen) *reply {

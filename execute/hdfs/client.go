@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"fsweep/execute"
+	"fsweep/execute/hdfs/kerberos"
 )
 
 // Options of a client. Only Conf is required.
@@ -26,6 +27,9 @@ type Options struct {
 	Nameservice string
 	// User of simple authentication; empty: HADOOP_USER_NAME, or the user of the process.
 	User string
+	// Keytab and Principal are the user's where the configuration says kerberos; without them it is the
+	// ticket in the credential cache (KRB5CCNAME). See [kerberos.Options].
+	Keytab, Principal string
 	// CallTimeout ends a call that has no earlier deadline; all tries together; 0: two minutes.
 	CallTimeout time.Duration
 	// Patience is how long a call looks for an ACTIVE NameNode; 0: 30 seconds.
@@ -62,7 +66,9 @@ type Client struct {
 	ns   *Nameservice
 	auth authentication
 	user string
-	home string // what home directories are in
+	// login is nil without Kerberos.
+	login *kerberos.Login
+	home  string // what home directories are in
 
 	now func() time.Time
 
@@ -107,13 +113,7 @@ func Open(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{opts: o, ns: ns, now: time.Now}
-	if c.user, err = o.userName(); err != nil {
-		return nil, err
-	}
-	if err := checkUser(c.user); err != nil {
-		return nil, err
-	}
-	if c.auth, err = authenticationOf(o.Conf, c.user); err != nil {
+	if err = c.authenticate(); err != nil {
 		return nil, err
 	}
 	if c.home, err = homes(o.Conf); err != nil {
@@ -188,20 +188,6 @@ func checkUser(name string) error {
 		return fmt.Errorf("%w: %q is no name of a user (HADOOP_USER_NAME): the short name is wanted, without realm and host", errRefused, name)
 	}
 	return nil
-}
-
-func authenticationOf(conf *Conf, user string) (authentication, error) {
-	how, err := conf.Get("hadoop.security.authentication")
-	if err != nil {
-		return nil, err
-	}
-	switch strings.ToLower(how) { // as Hadoop does
-	case "", "simple":
-		return simple{user}, nil
-	case "kerberos":
-		return nil, errors.New("hadoop.security.authentication is kerberos, which this version does not support")
-	}
-	return nil, fmt.Errorf("hadoop.security.authentication is %q, which is not supported", how)
 }
 
 // Nameservice gives the one that the client talks to.

@@ -39,6 +39,9 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
+	if final(e.err) {
+		return fmt.Sprintf("NameNode %s: %v", e.nn.Address, e.err)
+	}
 	return fmt.Sprintf("%s: NameNode %s: no answer: %v", e.call, e.nn.Address, e.err)
 }
 

@@ -55,16 +55,17 @@ func requestFrame(p permitted, ids callIDs, caller string) ([]byte, error) {
 // contextFrame gives the first frame of a connection: who speaks which protocol. In
 // simple authentication that is all a NameNode asks of a user.
 func contextFrame(client [16]byte, user string, of protocol) ([]byte, error) {
+	m := &hadoop.IpcConnectionContextProto{Protocol: proto.String(string(of))}
+	if user != "" {
+		m.UserInfo = &hadoop.UserInformationProto{EffectiveUser: proto.String(user)}
+	}
 	return frame(&hadoop.RpcRequestHeaderProto{
 		RpcKind:    hadoop.RpcKindProto_RPC_PROTOCOL_BUFFER.Enum(),
 		RpcOp:      hadoop.RpcRequestHeaderProto_RPC_FINAL_PACKET.Enum(),
 		CallId:     proto.Int32(connectionContextID),
 		ClientId:   client[:],
 		RetryCount: proto.Int32(-1),
-	}, &hadoop.IpcConnectionContextProto{
-		UserInfo: &hadoop.UserInformationProto{EffectiveUser: proto.String(user)},
-		Protocol: proto.String(string(of)),
-	})
+	}, m)
 }
 
 // rawMessage is one that is encoded already.

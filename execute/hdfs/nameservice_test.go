@@ -113,14 +113,14 @@ func TestOpenRefuses(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"Kerberos":          {changed(base, "hadoop.security.authentication", "kerberos"), nil, "kerberos"},
+		"Kerberos":          {changed(base, "hadoop.security.authentication", "kerberos"), nil, "no other can be named"},
 		"unknown":           {changed(base, "hadoop.security.authentication", "token"), nil, `"token"`},
 		"proxy user":        {base, []string{"HADOOP_PROXY_USER", "bob"}, "HADOOP_PROXY_USER"},
 		"tokens":            {base, []string{"HADOOP_TOKEN_FILE_LOCATION", "/x"}, "HADOOP_TOKEN_FILE_LOCATION"},
 		"SOCKS":             {changed(base, "hadoop.rpc.socket.factory.class.default", "org.apache.hadoop.net.SocksSocketFactory"), nil, "SocksSocketFactory"},
 		"resolving":         {changed(federation(), "dfs.client.failover.resolve-needed.ns1", "true"), nil, "resolve-needed"},
 		"no configuration":  {nil, nil, "no fs.defaultFS"},
-		"in capitals":       {changed(base, "hadoop.security.authentication", "KERBEROS"), nil, "does not support"},
+		"in capitals":       {changed(base, "hadoop.security.authentication", "KERBEROS"), nil, "with Kerberos the user is that of the ticket"},
 		"relative homes":    {changed(base, "dfs.user.home.dir.prefix", "home"), nil, "dfs.user.home.dir.prefix: path \"home\": not absolute"},
 		"URI of homes":      {changed(base, "dfs.user.home.dir.prefix", "hdfs://ns1/user"), nil, "dfs.user.home.dir.prefix"},
 		"homes with dots":   {changed(base, "dfs.user.home.dir.prefix", "/user/../x"), nil, "dfs.user.home.dir.prefix"},

@@ -289,6 +289,74 @@ func (RpcResponseHeaderProto_RpcErrorCodeProto) EnumDescriptor() ([]byte, []int)
 	return file_fsweep_rpc_proto_rawDescGZIP(), []int{2, 1}
 }
 
+type RpcSaslProto_SaslState int32
+
+const (
+	RpcSaslProto_SUCCESS   RpcSaslProto_SaslState = 0
+	RpcSaslProto_NEGOTIATE RpcSaslProto_SaslState = 1
+	RpcSaslProto_INITIATE  RpcSaslProto_SaslState = 2
+	RpcSaslProto_CHALLENGE RpcSaslProto_SaslState = 3
+	RpcSaslProto_RESPONSE  RpcSaslProto_SaslState = 4
+	RpcSaslProto_WRAP      RpcSaslProto_SaslState = 5
+)
+
+// Enum value maps for RpcSaslProto_SaslState.
+var (
+	RpcSaslProto_SaslState_name = map[int32]string{
+		0: "SUCCESS",
+		1: "NEGOTIATE",
+		2: "INITIATE",
+		3: "CHALLENGE",
+		4: "RESPONSE",
+		5: "WRAP",
+	}
+	RpcSaslProto_SaslState_value = map[string]int32{
+		"SUCCESS":   0,
+		"NEGOTIATE": 1,
+		"INITIATE":  2,
+		"CHALLENGE": 3,
+		"RESPONSE":  4,
+		"WRAP":      5,
+	}
+)
+
+func (x RpcSaslProto_SaslState) Enum() *RpcSaslProto_SaslState {
+	p := new(RpcSaslProto_SaslState)
+	*p = x
+	return p
+}
+
+func (x RpcSaslProto_SaslState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RpcSaslProto_SaslState) Descriptor() protoreflect.EnumDescriptor {
+	return file_fsweep_rpc_proto_enumTypes[4].Descriptor()
+}
+
+func (RpcSaslProto_SaslState) Type() protoreflect.EnumType {
+	return &file_fsweep_rpc_proto_enumTypes[4]
+}
+
+func (x RpcSaslProto_SaslState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *RpcSaslProto_SaslState) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = RpcSaslProto_SaslState(num)
+	return nil
+}
+
+// Deprecated: Use RpcSaslProto_SaslState.Descriptor instead.
+func (RpcSaslProto_SaslState) EnumDescriptor() ([]byte, []int) {
+	return file_fsweep_rpc_proto_rawDescGZIP(), []int{6, 0}
+}
+
 type RPCCallerContextProto struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *string                `protobuf:"bytes,1,req,name=context" json:"context,omitempty"`
@@ -703,6 +771,152 @@ func (x *RequestHeaderProto) GetClientProtocolVersion() uint64 {
 	return 0
 }
 
+// What the two sides say to each other before the connection context, with call id -33, and
+// around all that follows if it is protected.
+type RpcSaslProto struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Version       *uint32                  `protobuf:"varint,1,opt,name=version" json:"version,omitempty"`
+	State         *RpcSaslProto_SaslState  `protobuf:"varint,2,req,name=state,enum=fsweep.hadoop.rpc.RpcSaslProto_SaslState" json:"state,omitempty"`
+	Token         []byte                   `protobuf:"bytes,3,opt,name=token" json:"token,omitempty"`
+	Auths         []*RpcSaslProto_SaslAuth `protobuf:"bytes,4,rep,name=auths" json:"auths,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RpcSaslProto) Reset() {
+	*x = RpcSaslProto{}
+	mi := &file_fsweep_rpc_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RpcSaslProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RpcSaslProto) ProtoMessage() {}
+
+func (x *RpcSaslProto) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_rpc_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RpcSaslProto.ProtoReflect.Descriptor instead.
+func (*RpcSaslProto) Descriptor() ([]byte, []int) {
+	return file_fsweep_rpc_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RpcSaslProto) GetVersion() uint32 {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return 0
+}
+
+func (x *RpcSaslProto) GetState() RpcSaslProto_SaslState {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return RpcSaslProto_SUCCESS
+}
+
+func (x *RpcSaslProto) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *RpcSaslProto) GetAuths() []*RpcSaslProto_SaslAuth {
+	if x != nil {
+		return x.Auths
+	}
+	return nil
+}
+
+type RpcSaslProto_SaslAuth struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Method        *string                `protobuf:"bytes,1,req,name=method" json:"method,omitempty"`       // KERBEROS, TOKEN, SIMPLE
+	Mechanism     *string                `protobuf:"bytes,2,req,name=mechanism" json:"mechanism,omitempty"` // GSSAPI, DIGEST-MD5
+	Protocol      *string                `protobuf:"bytes,3,opt,name=protocol" json:"protocol,omitempty"`   // hdfs of hdfs/nn1.example.org
+	ServerId      *string                `protobuf:"bytes,4,opt,name=serverId" json:"serverId,omitempty"`   // nn1.example.org
+	Challenge     []byte                 `protobuf:"bytes,5,opt,name=challenge" json:"challenge,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RpcSaslProto_SaslAuth) Reset() {
+	*x = RpcSaslProto_SaslAuth{}
+	mi := &file_fsweep_rpc_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RpcSaslProto_SaslAuth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RpcSaslProto_SaslAuth) ProtoMessage() {}
+
+func (x *RpcSaslProto_SaslAuth) ProtoReflect() protoreflect.Message {
+	mi := &file_fsweep_rpc_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RpcSaslProto_SaslAuth.ProtoReflect.Descriptor instead.
+func (*RpcSaslProto_SaslAuth) Descriptor() ([]byte, []int) {
+	return file_fsweep_rpc_proto_rawDescGZIP(), []int{6, 0}
+}
+
+func (x *RpcSaslProto_SaslAuth) GetMethod() string {
+	if x != nil && x.Method != nil {
+		return *x.Method
+	}
+	return ""
+}
+
+func (x *RpcSaslProto_SaslAuth) GetMechanism() string {
+	if x != nil && x.Mechanism != nil {
+		return *x.Mechanism
+	}
+	return ""
+}
+
+func (x *RpcSaslProto_SaslAuth) GetProtocol() string {
+	if x != nil && x.Protocol != nil {
+		return *x.Protocol
+	}
+	return ""
+}
+
+func (x *RpcSaslProto_SaslAuth) GetServerId() string {
+	if x != nil && x.ServerId != nil {
+		return *x.ServerId
+	}
+	return ""
+}
+
+func (x *RpcSaslProto_SaslAuth) GetChallenge() []byte {
+	if x != nil {
+		return x.Challenge
+	}
+	return nil
+}
+
 var File_fsweep_rpc_proto protoreflect.FileDescriptor
 
 const file_fsweep_rpc_proto_rawDesc = "" +
@@ -764,7 +978,25 @@ const file_fsweep_rpc_proto_rawDesc = "" +
 	"methodName\x18\x01 \x02(\tR\n" +
 	"methodName\x12>\n" +
 	"\x1adeclaringClassProtocolName\x18\x02 \x02(\tR\x1adeclaringClassProtocolName\x124\n" +
-	"\x15clientProtocolVersion\x18\x03 \x02(\x04R\x15clientProtocolVersion*J\n" +
+	"\x15clientProtocolVersion\x18\x03 \x02(\x04R\x15clientProtocolVersion\"\xb6\x03\n" +
+	"\fRpcSaslProto\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12?\n" +
+	"\x05state\x18\x02 \x02(\x0e2).fsweep.hadoop.rpc.RpcSaslProto.SaslStateR\x05state\x12\x14\n" +
+	"\x05token\x18\x03 \x01(\fR\x05token\x12>\n" +
+	"\x05auths\x18\x04 \x03(\v2(.fsweep.hadoop.rpc.RpcSaslProto.SaslAuthR\x05auths\x1a\x96\x01\n" +
+	"\bSaslAuth\x12\x16\n" +
+	"\x06method\x18\x01 \x02(\tR\x06method\x12\x1c\n" +
+	"\tmechanism\x18\x02 \x02(\tR\tmechanism\x12\x1a\n" +
+	"\bprotocol\x18\x03 \x01(\tR\bprotocol\x12\x1a\n" +
+	"\bserverId\x18\x04 \x01(\tR\bserverId\x12\x1c\n" +
+	"\tchallenge\x18\x05 \x01(\fR\tchallenge\"\\\n" +
+	"\tSaslState\x12\v\n" +
+	"\aSUCCESS\x10\x00\x12\r\n" +
+	"\tNEGOTIATE\x10\x01\x12\f\n" +
+	"\bINITIATE\x10\x02\x12\r\n" +
+	"\tCHALLENGE\x10\x03\x12\f\n" +
+	"\bRESPONSE\x10\x04\x12\b\n" +
+	"\x04WRAP\x10\x05*J\n" +
 	"\fRpcKindProto\x12\x0f\n" +
 	"\vRPC_BUILTIN\x10\x00\x12\x10\n" +
 	"\fRPC_WRITABLE\x10\x01\x12\x17\n" +
@@ -782,32 +1014,37 @@ func file_fsweep_rpc_proto_rawDescGZIP() []byte {
 	return file_fsweep_rpc_proto_rawDescData
 }
 
-var file_fsweep_rpc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_fsweep_rpc_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_fsweep_rpc_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_fsweep_rpc_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_fsweep_rpc_proto_goTypes = []any{
 	(RpcKindProto)(0),                             // 0: fsweep.hadoop.rpc.RpcKindProto
 	(RpcRequestHeaderProto_OperationProto)(0),     // 1: fsweep.hadoop.rpc.RpcRequestHeaderProto.OperationProto
 	(RpcResponseHeaderProto_RpcStatusProto)(0),    // 2: fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcStatusProto
 	(RpcResponseHeaderProto_RpcErrorCodeProto)(0), // 3: fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcErrorCodeProto
-	(*RPCCallerContextProto)(nil),                 // 4: fsweep.hadoop.rpc.RPCCallerContextProto
-	(*RpcRequestHeaderProto)(nil),                 // 5: fsweep.hadoop.rpc.RpcRequestHeaderProto
-	(*RpcResponseHeaderProto)(nil),                // 6: fsweep.hadoop.rpc.RpcResponseHeaderProto
-	(*UserInformationProto)(nil),                  // 7: fsweep.hadoop.rpc.UserInformationProto
-	(*IpcConnectionContextProto)(nil),             // 8: fsweep.hadoop.rpc.IpcConnectionContextProto
-	(*RequestHeaderProto)(nil),                    // 9: fsweep.hadoop.rpc.RequestHeaderProto
+	(RpcSaslProto_SaslState)(0),                   // 4: fsweep.hadoop.rpc.RpcSaslProto.SaslState
+	(*RPCCallerContextProto)(nil),                 // 5: fsweep.hadoop.rpc.RPCCallerContextProto
+	(*RpcRequestHeaderProto)(nil),                 // 6: fsweep.hadoop.rpc.RpcRequestHeaderProto
+	(*RpcResponseHeaderProto)(nil),                // 7: fsweep.hadoop.rpc.RpcResponseHeaderProto
+	(*UserInformationProto)(nil),                  // 8: fsweep.hadoop.rpc.UserInformationProto
+	(*IpcConnectionContextProto)(nil),             // 9: fsweep.hadoop.rpc.IpcConnectionContextProto
+	(*RequestHeaderProto)(nil),                    // 10: fsweep.hadoop.rpc.RequestHeaderProto
+	(*RpcSaslProto)(nil),                          // 11: fsweep.hadoop.rpc.RpcSaslProto
+	(*RpcSaslProto_SaslAuth)(nil),                 // 12: fsweep.hadoop.rpc.RpcSaslProto.SaslAuth
 }
 var file_fsweep_rpc_proto_depIdxs = []int32{
-	0, // 0: fsweep.hadoop.rpc.RpcRequestHeaderProto.rpcKind:type_name -> fsweep.hadoop.rpc.RpcKindProto
-	1, // 1: fsweep.hadoop.rpc.RpcRequestHeaderProto.rpcOp:type_name -> fsweep.hadoop.rpc.RpcRequestHeaderProto.OperationProto
-	4, // 2: fsweep.hadoop.rpc.RpcRequestHeaderProto.callerContext:type_name -> fsweep.hadoop.rpc.RPCCallerContextProto
-	2, // 3: fsweep.hadoop.rpc.RpcResponseHeaderProto.status:type_name -> fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcStatusProto
-	3, // 4: fsweep.hadoop.rpc.RpcResponseHeaderProto.errorDetail:type_name -> fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcErrorCodeProto
-	7, // 5: fsweep.hadoop.rpc.IpcConnectionContextProto.userInfo:type_name -> fsweep.hadoop.rpc.UserInformationProto
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	0,  // 0: fsweep.hadoop.rpc.RpcRequestHeaderProto.rpcKind:type_name -> fsweep.hadoop.rpc.RpcKindProto
+	1,  // 1: fsweep.hadoop.rpc.RpcRequestHeaderProto.rpcOp:type_name -> fsweep.hadoop.rpc.RpcRequestHeaderProto.OperationProto
+	5,  // 2: fsweep.hadoop.rpc.RpcRequestHeaderProto.callerContext:type_name -> fsweep.hadoop.rpc.RPCCallerContextProto
+	2,  // 3: fsweep.hadoop.rpc.RpcResponseHeaderProto.status:type_name -> fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcStatusProto
+	3,  // 4: fsweep.hadoop.rpc.RpcResponseHeaderProto.errorDetail:type_name -> fsweep.hadoop.rpc.RpcResponseHeaderProto.RpcErrorCodeProto
+	8,  // 5: fsweep.hadoop.rpc.IpcConnectionContextProto.userInfo:type_name -> fsweep.hadoop.rpc.UserInformationProto
+	4,  // 6: fsweep.hadoop.rpc.RpcSaslProto.state:type_name -> fsweep.hadoop.rpc.RpcSaslProto.SaslState
+	12, // 7: fsweep.hadoop.rpc.RpcSaslProto.auths:type_name -> fsweep.hadoop.rpc.RpcSaslProto.SaslAuth
+	8,  // [8:8] is the sub-list for method output_type
+	8,  // [8:8] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_fsweep_rpc_proto_init() }
@@ -820,8 +1057,8 @@ func file_fsweep_rpc_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fsweep_rpc_proto_rawDesc), len(file_fsweep_rpc_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   6,
+			NumEnums:      5,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -24,20 +24,36 @@ func (c *Cluster) As(t testing.TB, user string) hdfstest.Ports {
 	return ports
 }
 
-// Client gives a client of [Cluster.ConfDir], which ends with the test. The
-// environment means nothing to it.
+// Client gives a client of [Cluster.ConfDir], which ends with the test. The environment
+// means nothing to it. With Kerberos the user logs in with a keytab, unless opts has its own.
 func (c *Cluster) Client(t testing.TB, opts hdfs.Options) *hdfs.Client {
 	t.Helper()
 	conf, err := hdfs.LoadConf(c.conf)
 	if err != nil {
 		t.Fatalf("rig: %v", err)
 	}
-	opts.Conf = conf
-	opts.LookupEnv = func(string) (string, bool) { return "", false }
+	if opts.Conf == nil {
+		opts.Conf = conf
+	}
+	if opts.LookupEnv == nil {
+		opts.LookupEnv = c.environment
+	}
+	if c.kdc != nil && opts.Keytab == "" && opts.User != "" {
+		opts.Principal, opts.Keytab = opts.User, c.Keytab(t, opts.User)
+		opts.User = ""
+	}
 	client, err := hdfs.Open(opts)
 	if err != nil {
 		t.Fatalf("rig: %v", err)
 	}
 	t.Cleanup(client.Close)
 	return client
+}
+
+// environment is that of clients.
+func (c *Cluster) environment(name string) (string, bool) {
+	if name == "KRB5_CONFIG" && c.kdc != nil {
+		return c.Krb5Conf(), true
+	}
+	return "", false
 }
