@@ -79,26 +79,29 @@ func (b *builder) eachJob(i uint32) error {
 				continue
 			}
 		}
-		var job *Job
-		var err error
-		switch class {
-		case excludedClass, jobClass:
-			job, err = b.job(c, name, class)
-		case runClass, savepoint, cluster, child:
-			job = alone
-			job.Units = nil
-			err = b.unit(job, c, class)
-		default:
-			continue
-		}
-		if err == nil {
-			err = b.part(r, job, false)
-		}
-		if err != nil {
+		if err := b.inRoot(r, alone, c, name, class); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inRoot gives the job that a directory right in a root is or, with the job of what is not
+// grouped, the unit; nothing if it is neither.
+func (b *builder) inRoot(r *Root, job *Job, n uint32, name string, c class) (err error) {
+	switch c {
+	case excludedClass, jobClass:
+		job, err = b.job(n, name, c)
+	case runClass, savepoint, cluster, child:
+		job.Units = nil
+		err = b.unit(job, n, c)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return b.part(r, job, false)
 }
 
 // foreignJob tells whether a directory of the first level that is another root is a

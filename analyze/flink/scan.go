@@ -362,20 +362,7 @@ func (w *scanWorker) reason(e *namespace.Entry, i uint32, c class, kind GuardKin
 	}
 	switch c {
 	case rootClass:
-		r := w.s.x.rootOf(i)
-		layout := w.s.x.roots[r].Declared.Layout
-		switch {
-		case w.s.ignore[r][string(name)]:
-			return ""
-		case layout == Children && kind == NoGuard && ofFlink(name):
-			return FlinkState
-		case layout == Children:
-			return ""
-		}
-		if odd == UnknownSymlink {
-			return SymlinkAmongJobs
-		}
-		return FileAmongJobs
+		return w.amongJobs(name, w.s.x.rootOf(i), odd, kind)
 	case jobClass, runClass:
 		if kind != MetadataGuard {
 			return odd
@@ -404,6 +391,22 @@ func (w *scanWorker) reason(e *namespace.Entry, i uint32, c class, kind GuardKin
 		return ImpossibleName
 	}
 	return ""
+}
+
+// amongJobs is reason of what is right in a root.
+func (w *scanWorker) amongJobs(name []byte, root uint32, odd Reason, kind GuardKind) Reason {
+	layout := w.s.x.roots[root].Declared.Layout
+	switch {
+	case w.s.ignore[root][string(name)]:
+		return ""
+	case layout == Children && kind == NoGuard && ofFlink(name):
+		return FlinkState
+	case layout == Children:
+		return ""
+	case odd == UnknownSymlink:
+		return SymlinkAmongJobs
+	}
+	return FileAmongJobs
 }
 
 // watch looks whether what should be a root is a file.

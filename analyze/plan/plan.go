@@ -208,6 +208,11 @@ func (b *builder) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return b.writeLines(ctx, w, waived)
+}
+
+// writeLines writes the plan, of which all is known.
+func (b *builder) writeLines(ctx context.Context, w io.Writer, waived map[uint64]*cleanup.Waiver) (err error) {
 	b.out.Header = b.header()
 	if b.file, err = planfile.NewWriter(w, b.out.Header); err != nil {
 		return err
