@@ -43,6 +43,7 @@ const (
 	False                // the NameNode answers false, or nothing, where that is possible: see [FS.Plan]
 	Pretend              // the NameNode answers success; without After it did nothing
 	Frozen               // no answer until the context ends; with After the operation takes effect
+	Late                 // no answer; a change takes effect when For has passed on the clock, unless there was a failover
 	Slow                 // the answer takes For on the clock; the context may end before
 	Jump                 // the clock jumps by For
 	NameTaken            // a directory of root's stands at the target
@@ -55,7 +56,7 @@ type Fault struct {
 	Kind  FaultKind
 	After bool                 // strike when the operation has taken effect
 	Error *execute.RemoteError // the answer of Refused
-	For   time.Duration        // of Slow and Jump
+	For   time.Duration        // of Late, Slow and Jump
 	Do    func(*FS)            // called first, at the same moment: changes the cluster, stops a context
 }
 
@@ -73,6 +74,8 @@ func Faults() []Named {
 		{"safe mode", Fault{Kind: Refused, Error: SafeMode()}},
 		{"permission", Fault{Kind: Refused, Error: Permission()}},
 		{"pretended", Fault{Kind: Pretend}},
+		{"late", Fault{Kind: Late, For: 5 * time.Second}},
+		{"very late", Fault{Kind: Late, For: 5 * time.Minute}},
 	}
 	for _, n := range []Named{
 		{"lost", Fault{Kind: Lost}},

@@ -346,3 +346,49 @@ func TestFreezeNeedsAnEnd(t *testing.T) {
 	b.hit("getFileLinkInfo", fakehdfs.Fault{Kind: fakehdfs.Frozen})
 	_, _ = b.c.Stat(context.Background(), execute.At("/"))
 }
+
+// TestLate: a request arrives long after its client gave up, once, and not at a NameNode that is
+// ACTIVE no more. One that was sent again meanwhile is remembered.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		between   func(b *bed)
+		after     time.Duration
+		where     string
+		retryless bool
+	}{
+		"early":          {nil, 4 * time.Second, "/d/f", false},
+		"arrived":        {nil, 6 * time.Second, "/to/f", false},
+		"failover":       {func(b *bed) { b.fs.Failover() }, 6 * time.Second, "/d/f", false},
+		"sent again":     {func(b *bed) { b.again(); b.fs.Rename("/to/f", "/d/f") }, 6 * time.Second, "/d/f", false},
+		"not remembered": {func(b *bed) { b.again(); b.fs.Rename("/to/f", "/d/f") }, 6 * time.Second, "/to/f", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, fakehdfs.Options{HA: true, NoRetries: c.retryless})
+			b.hit("rename2", fakehdfs.Fault{Kind: fakehdfs.Late, For: 5 * time.Second})
+			if err := b.c.Rename(b.ctx, b.move, b.call); !errors.Is(err, execute.ErrUnknown) || b.where() != "/d/f" {
+				t.Fatalf("%v, at %s", err, b.where())
+			}
+			if c.between != nil {
+				c.between(b)
+			}
+			for range 2 {
+				b.fs.Advance(c.after / 2)
+				if _, err := b.c.Stat(b.ctx, execute.At("/")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b.where() != c.where {
+				t.Errorf("at %s", b.where())
+			}
+		})
+	}
+}
+
+func (b *bed) again() {
+	b.t.Helper()
+	if err := b.c.Resend(b.ctx, b.move, b.call); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -27,6 +27,7 @@ type Options struct {
 	NoSnapshot bool          // snapshottable directories have no trash of their own
 	NoContent  bool          // there are no DataNodes: all files are empty
 	NoLog      bool          // operations are counted, not recorded
+	NoRetries  bool          // there is no retry cache: what is sent again is carried out again
 }
 
 // FS is a cluster in memory. All methods may be used by many goroutines at once.
@@ -85,6 +86,7 @@ func (f *FS) Clone() *FS {
 	s.groups = maps.Clone(s.groups)
 	s.retries = maps.Clone(s.retries)
 	s.protected = slices.Clone(s.protected)
+	s.late = slices.Clone(s.late)
 	return &FS{process: new(process), state: &s, clients: f.clients}
 }
 
@@ -150,6 +152,9 @@ func (f *FS) operate(ctx context.Context, p *process, op Op, effect func(*state)
 		return answer{err: ErrDead}
 	}
 	f.state.now++
+	if done := f.state.catchUp(); !f.state.opts.NoLog {
+		f.log = append(f.log, done...)
+	}
 	f.ops++
 	op.N, op.At = f.ops, time.UnixMilli(f.state.now).UTC()
 	index := len(f.log)
@@ -257,6 +262,13 @@ func (r *running) strike(ctx context.Context) (answer, bool) {
 		return answer{}, true
 	case Frozen:
 		return answer{err: f.freeze(ctx), lost: true}, true
+	case Late:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if r.op.Mutating {
+			f.state.late = append(f.state.late, late{f.state.now + r.fault.For.Milliseconds(), r.op, r.effect})
+		}
+		return answer{err: errConnection, lost: true}, true
 	case Slow:
 		if end, ok := ctx.Deadline(); ok && time.Until(end) <= r.fault.For {
 			return answer{err: f.freeze(ctx), lost: true}, true

@@ -19,6 +19,30 @@ type state struct {
 	groups    map[string][]string
 	protected []string
 	retries   map[retryKey]int64 // until when (ms) a success is remembered
+	late      []late             // changes that are still on their way
+}
+
+// late is a change that takes effect at a time, long after its client gave up.
+type late struct {
+	at     int64 // ms
+	op     Op
+	effect func(*state) error
+}
+
+// catchUp carries out what was on its way until now, and gives those that had an effect.
+func (s *state) catchUp() (done []Op) {
+	waiting := s.late
+	s.late = nil
+	for _, l := range waiting {
+		switch {
+		case l.at > s.now:
+			s.late = append(s.late, l)
+		case l.op.nameNode == s.active && l.effect(s) == nil:
+			l.op.At, l.op.Effect, l.op.Err = time.UnixMilli(s.now).UTC(), true, nil
+			done = append(done, l.op)
+		}
+	}
+	return done
 }
 
 // retryKey is all that a NameNode looks at to recognise a call that is sent again.

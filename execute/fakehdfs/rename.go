@@ -25,7 +25,9 @@ func (s *state) rename2(c *caller, key retryKey, src, dst string, trash bool) er
 	if err := s.rename(c, src, dst, trash); err != nil {
 		return err
 	}
-	s.retries[key] = s.now + retryFor
+	if !s.opts.NoRetries {
+		s.retries[key] = s.now + retryFor
+	}
 	return nil
 }
 
