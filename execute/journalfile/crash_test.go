@@ -103,13 +103,16 @@ func theFile(t *testing.T, m *machine) (string, *content) {
 func complete(b []byte) (n int) { return bytes.Count(b, []byte{'\n'}) }
 
 // survivors are the files that can be there after a crash of the process (all that was
-// written), or of the machine (what was synced, and any part of the rest).
+// written), or of the machine (what was synced, and any part of the rest, or zeros in its place).
 func survivors(c *content) [][]byte {
 	var out [][]byte
 	for n := c.synced; n <= len(c.b); n++ {
 		if n == c.synced || n == len(c.b) || n == (c.synced+len(c.b))/2 || n == len(c.b)-1 {
 			out = append(out, c.b[:n])
 		}
+	}
+	if n := len(c.b) - c.synced; n > 0 {
+		out = append(out, append(slices.Clone(c.b[:c.synced]), make([]byte, n)...))
 	}
 	return out
 }

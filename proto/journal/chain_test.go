@@ -206,6 +206,8 @@ func TestHostile(t *testing.T) {
 		{"blank first", "\n" + good, ErrNotJournal, 1, 0, "does not start"},
 		{"only the beginning", `{"type":"journal","form`, ErrNotBegun, 1, 0, "within its first line"},
 		{"empty", "", ErrNotBegun, 1, 0, "empty"},
+		{"zeros", strings.Repeat("\x00", 300), ErrNotBegun, 1, 0, "zeros"},
+		{"many zeros", strings.Repeat("\x00", 64<<10), ErrNotJournal, 1, 0, "does not start"},
 		{"next version", replace(`"format":1`, `"format":2`), ErrFormat, 1, 0, "version 2, only 1"},
 		{"version as text", replace(`"format":1`, `"format":"1"`), ErrInvalid, 1, 28, "an integer should be here"},
 		{"no format", replace(`"format":1,`, ``), ErrInvalid, 1, 18, `key "seq" is unknown`},

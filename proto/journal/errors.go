@@ -16,7 +16,7 @@ type coder = canonical.Coder
 var (
 	// ErrNotJournal: the file does not start as a journal does.
 	ErrNotJournal = errors.New("not a journal")
-	// ErrNotBegun: the file ends within its first line, or is empty. Nothing was done,
+	// ErrNotBegun: the file ends within its first line, is empty, or zeros stand there. Nothing was done,
 	// as nothing is before that line is on the disk.
 	ErrNotBegun = errors.New("the journal was not begun")
 	// ErrFormat: a journal of a format version that this package does not know.

@@ -76,6 +76,8 @@ func (r *Reader) magic() error {
 	switch {
 	case n == 0:
 		return fmt.Errorf("%w: it is empty", ErrNotBegun)
+	case len(b) < canonical.BlockSize && len(bytes.Trim(b, "\x00")) == 0: // some file systems leave that when power is lost
+		return fmt.Errorf("%w: it holds zeros alone", ErrNotBegun)
 	case bytes.HasPrefix(b, []byte(byteOrderMark)):
 		return fmt.Errorf("%w: the file starts with a byte order mark", ErrNotJournal)
 	case string(b[:n]) != start[:n]:
