@@ -27,7 +27,8 @@ type pace struct {
 
 	begin    time.Time // of the first call
 	first    time.Duration
-	samples  []sample  // of the last minute
+	samples  []sample  // of the last minute, by time unless the clock was set back
+	back     bool      // it was
 	slow     time.Time // since when the latency is over the limit; zero: it is not
 	judged   time.Time
 	items    int64
@@ -47,17 +48,35 @@ func (p *pace) took(at time.Time, d time.Duration) {
 	if len(p.samples) == maxSamples {
 		p.samples = slices.Delete(p.samples, 0, maxSamples/2)
 	}
+	if n := len(p.samples); n > 0 && at.Before(p.samples[n-1].at) {
+		p.back = true
+	}
 	p.samples = append(p.samples, sample{at, d})
 }
 
+// forget drops the calls that are older than a minute, or from the future.
+func (p *pace) forget(now time.Time) {
+	if n := len(p.samples); p.back || n > 0 && p.samples[n-1].at.After(now) {
+		p.samples = slices.DeleteFunc(p.samples, func(s sample) bool { return s.at.After(now) })
+		slices.SortStableFunc(p.samples, func(a, b sample) int { return a.at.Compare(b.at) })
+		p.back = false
+	}
+	k := 0
+	for k < len(p.samples) && now.Sub(p.samples[k].at) > minute {
+		k++
+	}
+	p.samples = p.samples[k:]
+}
+
 // judge looks at the 95th percentile of the last minute. It says whether the pauses were
-// doubled, and gives ErrSlow when there is no going on.
+// doubled, and gives ErrSlow when there is no going on. It is asked before each item, so it
+// sorts only what can matter.
 func (p *pace) judge(now time.Time) (bool, error) {
-	p.samples = slices.DeleteFunc(p.samples, func(s sample) bool {
-		return now.Sub(s.at) > minute || s.at.After(now) // the clock was set back
-	})
+	p.forget(now)
 	// Few calls say little, unless there are so few because each takes so long.
-	if len(p.samples) < minSamples && p.busy() < minute/2 {
+	few := len(p.samples) < minSamples && p.busy() < minute/2
+	begins := now.Sub(p.begin) < minute || p.first == 0
+	if few || !begins && p.within(min(tooSlow, slowFactor*p.first)) {
 		p.slow = time.Time{}
 		return false, nil
 	}
@@ -70,7 +89,7 @@ func (p *pace) judge(now time.Time) (bool, error) {
 	case now.Sub(p.slow) >= minute:
 		return false, fmt.Errorf("%w: 95 of 100 calls took up to %s, for a minute", ErrSlow, p95.Round(time.Millisecond))
 	}
-	if now.Sub(p.begin) < minute || p.first == 0 {
+	if begins {
 		p.first = max(p95, time.Millisecond)
 		return false, nil
 	}
@@ -90,13 +109,27 @@ func (p *pace) busy() (d time.Duration) {
 	return d
 }
 
+// rank gives how many of n calls took no longer than the 95th percentile of them.
+func rank(n int) int { return (n*95 + 99) / 100 }
+
 func (p *pace) percentile() time.Duration {
 	took := make([]time.Duration, len(p.samples))
 	for i, s := range p.samples {
 		took[i] = s.took
 	}
 	slices.Sort(took)
-	return took[(len(took)*95+99)/100-1]
+	return took[rank(len(took))-1]
+}
+
+// within tells whether the 95th percentile is a limit at most.
+func (p *pace) within(limit time.Duration) bool {
+	n := 0
+	for i := range p.samples {
+		if p.samples[i].took <= limit {
+			n++
+		}
+	}
+	return n >= rank(len(p.samples))
 }
 
 // pause gives a pause of the plan, in milliseconds, as long as it is now.

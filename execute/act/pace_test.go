@@ -3,8 +3,12 @@ package act
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"fsweep/execute/fakehdfs"
 	"fsweep/proto/planfile"
@@ -105,6 +109,97 @@ func TestPercentile(t *testing.T) {
 		if got := p.percentile(); got != want {
 			t.Errorf("%d slow ones: %s", slow, got)
 		}
+	}
+}
+
+// naivePace judges as it is written in the design: all calls of the last minute, sorted.
+type naivePace struct {
+	calls         []sample
+	begin         time.Time
+	first         time.Duration
+	slow, doubled time.Time
+	doublings     int
+}
+
+func (p *naivePace) judge(now time.Time) (doubled bool, tripped bool) {
+	var took []time.Duration
+	var kept []sample
+	for _, c := range p.calls {
+		if age := now.Sub(c.at); age >= 0 && age <= time.Minute {
+			took, kept = append(took, c.took), append(kept, c)
+		}
+	}
+	p.calls = kept
+	var busy time.Duration
+	for _, d := range took {
+		busy += d
+	}
+	if len(took) < 20 && busy < 30*time.Second {
+		p.slow = time.Time{}
+		return false, false
+	}
+	slices.Sort(took)
+	p95 := took[int(math.Ceil(float64(len(took))*95/100))-1]
+	switch {
+	case p95 <= 2*time.Second:
+		p.slow = time.Time{}
+	case p.slow.IsZero() || now.Before(p.slow):
+		p.slow = now
+	case now.Sub(p.slow) >= time.Minute:
+		return false, true
+	}
+	if now.Sub(p.begin) < time.Minute || p.first == 0 {
+		p.first = max(p95, time.Millisecond)
+		return false, false
+	}
+	if p95 <= 3*p.first || p.doublings == 6 || !p.doubled.IsZero() && now.Sub(p.doubled) < time.Minute {
+		return false, false
+	}
+	p.doubled = now
+	p.doublings++
+	return true, false
+}
+
+// TestJudge holds judge against what is naive, whatever the clock does.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	var doubled, tripped int
+	rapid.Check(t, func(t *rapid.T) {
+		var p pace
+		var naive naivePace
+		now := time.Unix(1_800_000_000, 0)
+		usual := time.Duration(rapid.IntRange(1, 100).Draw(t, "usual"))
+		for range rapid.IntRange(1, 20).Draw(t, "phases") {
+			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 20, 61, -1, -30, -90}).Draw(t, "jump")) * time.Second)
+			factor := rapid.SampledFrom([]int{1, 1, 3, 4, 40, 3000}).Draw(t, "factor")
+			each := rapid.SampledFrom([]int{1, 10, 20, 21}).Draw(t, "each")
+			for i := range rapid.IntRange(1, 120).Draw(t, "calls") {
+				took := usual * time.Millisecond
+				if i%each == 0 {
+					took *= time.Duration(factor)
+				}
+				now = now.Add(700 * time.Millisecond)
+				p.took(now, took)
+				if naive.begin.IsZero() {
+					naive.begin = now
+				}
+				naive.calls = append(naive.calls, sample{now, took})
+				got, err := p.judge(now)
+				want, trips := naive.judge(now)
+				if got != want || errors.Is(err, ErrSlow) != trips || p.doublings != naive.doublings {
+					t.Fatalf("call %d: doubled %t, %v; it is %t, %t", len(naive.calls), got, err, want, trips)
+				}
+				if want {
+					doubled++
+				}
+				if trips {
+					tripped++
+				}
+			}
+		}
+	})
+	if doubled == 0 || tripped == 0 {
+		t.Errorf("doubled %d times, tripped %d times: it shows nothing", doubled, tripped)
 	}
 }
 
