@@ -69,7 +69,7 @@ func verdict(v *check.Verdict) act.Verdict {
 		out.Drift = true
 	case check.Restored:
 		out.Restored = true
-	case check.Deferred, check.Observed, check.Marked, check.OpenFile, check.Snapshottable, check.EncryptionZone, check.NotVisible,
+	case check.Deferred, check.Observed, check.NotText, check.Marked, check.OpenFile, check.Snapshottable, check.EncryptionZone, check.NotVisible,
 		check.Live, check.Pinned, check.NewRun, check.MayBeRestored, check.ReferredTo, check.SaidToBe, check.BlindGuard,
 		check.NotMoved:
 	}

@@ -81,6 +81,7 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 	e.report = execution.New(out, execution.Options{JSON: e.results.format.Value == "json", MaxListLines: e.results.maxLines})
 	e.begin(ctx, c, h)
 	res, err := e.attempt(ctx, p, work)
+	e.refused(res, err)
 	if end := e.end(ctx, p, res, err); end != nil {
 		return errors.Join(end, ended(res, err))
 	}
@@ -112,6 +113,14 @@ func (e *task) attempt(ctx context.Context, p *act.Params, work func(context.Con
 		return &act.Result{ExitCode: act.ExitRefused}, &act.Refusal{Rule: "unproven", Text: "no reference proof yet"}
 	}
 	return work(ctx, p, c)
+}
+
+// refused shows what forbids all, unless a check did.
+func (e *task) refused(res *act.Result, err error) {
+	r, ok := errors.AsType[*act.Refusal](err)
+	if ok && exitCode(res, err) == act.ExitRefused && !e.report.Forbidden() {
+		e.report.Problem(execution.Problem{Code: r.Rule, Text: r.Text})
+	}
 }
 
 func (e *task) begin(ctx context.Context, c *cluster, h planfile.Header) {
@@ -410,6 +419,7 @@ func (e *task) without(ctx context.Context, plan act.Plan, work func(context.Con
 	e.report = execution.New(out, execution.Options{JSON: e.results.format.Value == "json", MaxListLines: e.results.maxLines})
 	e.begin(ctx, c, plan.Header)
 	res, err := work(ctx, p)
+	e.refused(res, err)
 	if end := e.end(ctx, p, res, err); end != nil {
 		return errors.Join(end, ended(res, err))
 	}

@@ -31,6 +31,7 @@ type actor struct {
 	trash    map[string]*trashRoot // by path
 	restored bool                  // something stays that the journal calls done
 	partly   bool                  // all that was to be done cannot be known
+	sent     bool                  // this process asked for the move of something that is no lock
 	// settledChain is the chain of what was settled last.
 	settledChain []uint64
 }

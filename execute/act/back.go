@@ -146,26 +146,63 @@ func (a *actor) find(ctx context.Context, m moved) (found, error) {
 	return found{State: InTrash, Path: at, dir: parent.ID}, err
 }
 
-// pathInTrash gives the path of an item below the name that Current has now.
+// pathInTrash gives the path of an item: below the name that Current has now it is mostly
+// the one that is known.
 func (a *actor) pathInTrash(ctx context.Context, m moved, chain []uint64) (planfile.Path, error) {
-	rest, ok := strings.CutPrefix(string(m.to), path.Join(string(m.trash), current)+"/")
-	if !ok || len(chain) < 2 {
-		return m.to, nil
+	at := m.to
+	if rest, ok := strings.CutPrefix(string(m.to), path.Join(string(m.trash), current)+"/"); ok && len(chain) > 1 {
+		name, err := a.nameIn(ctx, m.into, chain[len(chain)-2])
+		if err != nil {
+			return at, err
+		}
+		if name != "" {
+			at = planfile.Path(path.Join(string(m.trash), name, rest))
+		}
 	}
-	want := chain[len(chain)-2]
+	s, err := a.stat(ctx, execute.At(string(at)))
+	if errors.Is(err, execute.ErrInvalid) { // somebody gave it a name that nobody can ask for
+		return at, nil
+	}
+	if err != nil || s != nil && s.ID == m.id {
+		return at, err
+	}
+	// Names that were taken have something behind them.
+	p := string(m.trash)
+	if p == "" {
+		p = strings.TrimSuffix(string(m.to), string(m.from)) // the quarantine
+	}
+	for k := len(chain) - 1; k >= 0; k-- {
+		id := m.id
+		if k > 0 {
+			id = chain[k-1]
+		}
+		name, err := a.nameIn(ctx, chain[k], id)
+		if err != nil || name == "" {
+			return at, err
+		}
+		p += "/" + name
+	}
+	return planfile.Path(p), nil
+}
+
+// nameIn gives the name of an inode in a directory, "" if it is not found there.
+func (a *actor) nameIn(ctx context.Context, dir, id uint64) (string, error) {
 	var after []byte
 	for range maxPages {
 		var page *execute.Page
 		err := a.insist(ctx, func(ctx context.Context) (err error) {
-			page, err = a.p.Look.List(ctx, execute.ByID(m.into), after)
+			page, err = a.p.Look.List(ctx, execute.ByID(dir), after)
 			return err
 		})
+		if errors.Is(err, execute.ErrNotFound) { // it went meanwhile
+			return "", nil
+		}
 		if err != nil {
-			return m.to, err
+			return "", err
 		}
 		for _, e := range page.Entries {
-			if e.ID == want {
-				return planfile.Path(path.Join(string(m.trash), string(e.Name), rest)), nil
+			if e.ID == id {
+				return string(e.Name), nil
 			}
 			after = e.Name
 		}
@@ -173,5 +210,5 @@ func (a *actor) pathInTrash(ctx context.Context, m moved, chain []uint64) (planf
 			break
 		}
 	}
-	return m.to, nil
+	return "", nil
 }

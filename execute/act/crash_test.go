@@ -26,25 +26,6 @@ var (
 	delays = []time.Duration{time.Minute, 20 * time.Minute}
 )
 
-// busy is a world in which the emptier renames Current, and names are taken, in the
-// middle of a run.
-func busy(t *testing.T) *world {
-	t.Helper()
-	w := newWorld(t, fakehdfs.Options{})
-	w.referred = []uint64{w.id("/data/a/taken")}
-	return w
-}
-
-const busyState = `"/data/a/plain" trash
-"/data/a/taken" home
-"/data/b/below-a-file" trash
-"/data/b/kept" home
-"/data/c/nnnnnnnnnnnn" trash
-"/data/c/two words\n*" trash
-"/data/c/foreign" home
-"/zone/d/sealed" trash
-`
-
 // until runs until there is an end, which an anomaly is, too: what was referred to is back.
 func (w *world) until(t *testing.T) {
 	t.Helper()
@@ -54,6 +35,7 @@ func (w *world) until(t *testing.T) {
 		if err == nil {
 			return
 		}
+		w.fs.Failover()
 	}
 	t.Errorf("it does not come to an end: %v", err)
 }
@@ -65,36 +47,44 @@ func operations(t *testing.T, w *world, do func(*world)) int {
 	return w.fs.Ops()
 }
 
-// TestCrash: whenever a process dies, the next one comes to the same end.
+// TestCrash: whenever a process dies, or its machine loses power, the next one comes to the
+// same end.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	before := busy(t)
-	n := operations(t, before, func(w *world) { w.until(t) })
-	first := operations(t, before, func(w *world) { _, _ = w.run(context.Background()) })
-	step := 1
-	if testing.Short() {
-		step = 11
-	}
-	for _, delay := range delays {
-		for _, after := range moments {
-			t.Run(fmt.Sprintf("%s after=%t", delay, after), func(t *testing.T) {
-				t.Parallel()
-				before := before.clone()
-				for i := 1; i <= n && !t.Failed(); i += step {
-					w := before.clone()
-					w.watchSends(t, w.disk, nil)
-					w.crash(i, after)
-					if _, err := w.run(context.Background()); i <= first && !errors.Is(err, fakehdfs.ErrDead) {
-						t.Errorf("operation %d: no crash: %v", i, err)
+	for k, s := range scenes() {
+		before := s.world(t)
+		n := operations(t, before, func(w *world) { w.until(t) })
+		first := operations(t, before, func(w *world) { _, _ = w.run(context.Background()) })
+		step := min(1+2*k, 5)
+		if testing.Short() {
+			step = 23
+		}
+		for _, delay := range delays {
+			for _, after := range moments {
+				t.Run(fmt.Sprintf("%s %s after=%t", s.name, delay, after), func(t *testing.T) {
+					t.Parallel()
+					before := before.clone()
+					for i := 1 + k%step; i <= n && !t.Failed(); i += step {
+						died := before.clone()
+						died.watchSends(t, died.disk, nil)
+						died.crash(i, after)
+						if _, err := died.run(context.Background()); i <= first && !errors.Is(err, fakehdfs.ErrDead) {
+							t.Errorf("operation %d: no crash: %v", i, err)
+						}
+						died.fs.Advance(delay)
+						for k, left := range died.disk.left() {
+							w := died.clone()
+							w.disk.data, w.disk.durable = left, len(left)
+							w.watchSends(t, w.disk, nil)
+							w.until(t)
+							w.same(t, before, s.state)
+							if t.Failed() {
+								t.Fatalf("crash at operation %d, file %d\n%s", i, k, w.brief())
+							}
+						}
 					}
-					w.fs.Advance(delay)
-					w.until(t)
-					w.same(t, before, busyState)
-					if t.Failed() {
-						t.Logf("crash at operation %d\n%s", i, w.disk.data)
-					}
-				}
-			})
+				})
+			}
 		}
 	}
 }
@@ -116,39 +106,40 @@ func (w *world) same(t *testing.T, before *world, state string) {
 // TestCrashTwice: a process dies, and the one that goes on dies, too.
 func TestCrashTwice(t *testing.T) {
 	t.Parallel()
-	before := busy(t)
-	n := operations(t, before, func(w *world) { w.until(t) })
-	step := 97
-	if testing.Short() {
-		step = 191
-	}
-	for _, delay := range delays {
-		t.Run(delay.String(), func(t *testing.T) {
-			t.Parallel()
-			before := before.clone()
-			for i := 1; i <= n && !t.Failed(); i += step {
-				first := before.clone()
-				first.crash(i, i%2 == 0)
-				_, _ = first.run(context.Background())
-				first.fs.Advance(delay)
-				m := operations(t, first, func(w *world) { w.until(t) })
-				for k := 1; k <= m && !t.Failed(); k++ {
-					w := first.clone()
-					w.watchSends(t, w.disk, nil)
-					w.crash(k, k/2%2 == 0)
-					_, _ = w.run(context.Background())
-					w.fs.Advance(delay)
-					w.until(t)
-					if got := w.state(); got != busyState {
-						t.Errorf("items:\n%s", got)
-					}
-					w.unplanned(t, before)
-					w.nothingOverwritten(t, before)
-					if t.Failed() {
-						t.Logf("crashes at operations %d and %d\n%s", i, k, w.disk.data)
+	for _, s := range scenes() {
+		before := s.world(t)
+		n := operations(t, before, func(w *world) { w.until(t) })
+		step := 97
+		if testing.Short() {
+			step = 191
+		}
+		for _, delay := range delays {
+			t.Run(s.name+" "+delay.String(), func(t *testing.T) {
+				t.Parallel()
+				before := before.clone()
+				for i := 1; i <= n && !t.Failed(); i += step {
+					first := before.clone()
+					first.crash(i, i%2 == 0)
+					_, _ = first.run(context.Background())
+					first.fs.Advance(delay)
+					m := operations(t, first, func(w *world) { w.until(t) })
+					for k := 1 + i%6; k <= m && !t.Failed(); k += 6 {
+						w := first.clone()
+						w.watchSends(t, w.disk, nil)
+						w.crash(k, k/6%2 == 0)
+						_, _ = w.run(context.Background())
+						w.fs.Advance(delay)
+						all := w.disk.left()
+						w.disk.data = all[k%len(all)]
+						w.disk.durable = len(w.disk.data)
+						w.until(t)
+						w.same(t, before, s.state)
+						if t.Failed() {
+							t.Logf("crashes at operations %d and %d\n%s", i, k, w.brief())
+						}
 					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -72,6 +72,8 @@ func (r *run) noTarget(i *planfile.Item, err error) (bool, error) {
 		return true, err
 	case errors.Is(err, errNoPlace):
 		return true, r.skip(i, 0, Verdict{Rule: "no-place-in-trash"})
+	case errors.Is(err, errNotText):
+		return true, r.skip(i, 0, Verdict{Rule: "not-text"})
 	case errors.As(err, &rule):
 		return true, r.skip(i, 0, Verdict{Rule: rule.Rule, Facts: []planfile.Fact{{Name: "reason", Text: text(rule.Text)}}})
 	case errors.As(err, &refused) && own(err):

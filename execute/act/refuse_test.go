@@ -177,15 +177,8 @@ func TestUndoByPlan(t *testing.T) {
 		if !quarantine {
 			w.fs.RenameCurrent("/user/alice/.Trash")
 		}
-		items := func(yield func(*planfile.Item, error) bool) {
-			for i := range w.items {
-				if !yield(&w.items[i], nil) {
-					return
-				}
-			}
-		}
 		w.watchSends(t, w.undoDisk, nil)
-		res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: items})
+		res, err := Undo(context.Background(), w.params(w.undoDisk), &UndoOf{Items: w.planned()})
 		if err != nil || res.ExitCode != ExitDone || res.Totals.Done != ran.Totals.Done {
 			t.Errorf("quarantine %t: %v, %+v, of %d", quarantine, err, res, ran.Totals.Done)
 		}
@@ -255,6 +248,25 @@ func TestHomeless(t *testing.T) {
 		if _, ok := w.fs.Lookup(p); ok {
 			t.Errorf("%q was made", p)
 		}
+	}
+}
+
+// TestNotText: where nobody can ask for a path, nothing is moved to one like it, as it could not
+// be moved back.
+func TestNotText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fakehdfs.Options{})
+	w.fs.Mkdir("/data/a/bad\xff", user, 0o755)
+	w.add("/data/a/bad\xff")
+	w.items, w.plan.Items = w.items[len(w.items)-1:], 1
+	p := w.params(w.disk)
+	p.Check.(*checker).blind = true
+	res, err := Run(context.Background(), p)
+	if err != nil || res.ExitCode != ExitIncomplete || res.Totals.Skipped != 1 || !strings.Contains(w.brief(), `"rule":"not-text"`) {
+		t.Errorf("%v, %+v\n%s", err, res, w.brief())
+	}
+	if got := w.state(); got != "\"/data/a/bad\\xff\" home\n" {
+		t.Error(got)
 	}
 }
 

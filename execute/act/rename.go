@@ -151,7 +151,7 @@ func (a *actor) carry(ctx context.Context, i *journal.Intent, into uint64, b bef
 	if b.send != nil && !b.send() { // the disk took too long
 		return fate{err: errStale}, nil
 	}
-	move := moveOf(i)
+	move := a.moveOf(i)
 	err = a.timed(ctx, func(ctx context.Context) error { return a.p.Move.Rename(ctx, move, call) })
 	f := fate{err: err}
 	if errors.Is(err, execute.ErrUnknown) {
@@ -203,7 +203,9 @@ func (a *actor) resend(ctx context.Context, move execute.Move, call execute.Call
 	return fmt.Errorf("%w: %w", execute.ErrUnknown, err)
 }
 
-func moveOf(i *journal.Intent) execute.Move {
+// moveOf gives what is going to be asked for.
+func (a *actor) moveOf(i *journal.Intent) execute.Move {
+	a.sent = a.sent || i.Purpose == journal.PurposeMove || i.Purpose == journal.PurposeUndo
 	return execute.Move{
 		ID: i.InodeID, ParentID: i.ParentID, From: string(i.Path), To: string(i.Target),
 		Trash: i.TrashRoot != "", Context: string(i.Context),
@@ -246,14 +248,15 @@ func (a *actor) conclude(ctx context.Context, i *journal.Intent, into uint64, f 
 }
 
 // stray is about a rename that the NameNode calls a success, after which the inode is
-// not where it was to go. An id is a look-up of a path: while a snapshot holds the inode,
-// another one can have been moved. Whatever it is, the run ends.
+// not where it was to go. An id is a look-up of a path: while a snapshot alone holds the inode,
+// another one can have been moved. An inode that lives is no such one: then what stands at the target is
+// somebody else's, and stays. Whatever it is, the run ends.
 func (a *actor) stray(ctx context.Context, i *journal.Intent, at place, chain []uint64) error {
 	other, err := a.stat(ctx, execute.At(string(i.Target)))
 	if err != nil {
 		return a.unknown(i, err)
 	}
-	if other == nil || other.ID == i.InodeID { // nothing shows whether it was moved, and back again
+	if at != gone || other == nil || other.ID == i.InodeID { // nothing shows whether it was moved, and by whom after that
 		return errors.Join(
 			anomaly(nil, "the NameNode says that it moved inode %d, %q, and it did not arrive", i.InodeID, i.Path),
 			a.settle(i, &journal.Settled{How: journal.Gone, Evidence: evidence(at, chain, nil)}),

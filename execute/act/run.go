@@ -276,8 +276,8 @@ func (a *actor) finish(ctx context.Context, err error, executed bool, what strin
 	}
 	if err == nil {
 		res.ExitCode = code
-	} else if code == ExitAnomaly || res.ExitCode == ExitRefused && t.Done > 0 {
-		res.ExitCode = ExitAnomaly
+	} else if code == ExitAnomaly || res.ExitCode == ExitRefused && a.sent {
+		res.ExitCode = ExitAnomaly // what earlier processes moved is no anomaly: a resume can be refused
 	}
 	if e := a.j.Append(&journal.End{
 		Stamp: a.stamp(), ExitCode: int64(res.ExitCode), Totals: journal.Totals{Planned: t.Planned},

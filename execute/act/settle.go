@@ -53,7 +53,7 @@ func (a *actor) askAgain(ctx context.Context, i *journal.Intent, wanted func(*jo
 	}
 	first := true
 	call := execute.Call{ClientID: i.Call.ClientID, CallID: int32(i.Call.CallID), NameNode: execute.NameNode(i.Call.NameNode)} //nolint:gosec // the format allows no more than 2^31-1
-	answer = a.resend(ctx, moveOf(i), call, func(context.Context) bool {
+	answer = a.resend(ctx, a.moveOf(i), call, func(context.Context) bool {
 		if first {
 			first = false
 			return true

@@ -35,8 +35,11 @@ type target struct {
 	into      uint64        // the directory to which the climb from the item must lead
 }
 
-// errNoPlace says that the trash has no place for an item; others may find one.
-var errNoPlace = errors.New("no place in the trash")
+// What can be said of one item; others may find a place.
+var (
+	errNoPlace = errors.New("no place in the trash")
+	errNotText = errors.New("the path is not UTF-8")
+)
 
 // target makes a place for what is at a path, as Hadoop's own trash does it: below Current
 // with its whole path; a name that is taken gets the time behind it, as does a file
@@ -44,7 +47,7 @@ var errNoPlace = errors.New("no place in the trash")
 // a directory that gets it in its place.
 func (a *actor) target(ctx context.Context, from planfile.Path) (*target, error) {
 	if !utf8.ValidString(string(from)) {
-		return nil, errNoPlace // no path that can be asked for leads there
+		return nil, errNotText // nobody could ask for the path that leads there, nor for the one back
 	}
 	if q := a.p.Plan.Header.Quarantine; a.p.Plan.Header.Removal == planfile.RemovalQuarantine {
 		return a.quarantine(ctx, q[0], from)

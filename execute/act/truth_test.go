@@ -14,7 +14,7 @@ import (
 )
 
 // trashes are where things may appear.
-var trashes = []string{"/user/alice/.Trash", "/zone/.Trash", "/locks"}
+var trashes = []string{"/user/alice/.Trash", "/zone/.Trash", "/quarantine", "/locks"}
 
 // watchSends lets no rename be sent of which no intent is on the disk.
 func (w *world) watchSends(t *testing.T, d *disk, fault func(fakehdfs.Op) fakehdfs.Fault) {
@@ -32,27 +32,59 @@ func (w *world) watchSends(t *testing.T, d *disk, fault func(fakehdfs.Op) fakehd
 	})
 }
 
-// truth holds the lines of a journal against what the cluster did: every move is in
-// it, and every line is true.
+// effects gives all renames that had an effect.
+func (w *world) effects() []fakehdfs.Op {
+	all := slices.Clone(w.past)
+	for _, op := range w.fs.Log() {
+		if op.Call == "rename2" && op.Effect {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// truth holds the lines of a journal, and of those that earlier processes left, against what
+// the cluster did: every move is in one, and every line is true.
 func (w *world) truth(t *testing.T, d *disk) {
 	t.Helper()
-	r, err := journal.Open(bytes.NewReader(d.data))
-	if errors.Is(err, journal.ErrNotBegun) {
-		if n := len(w.fs.Mutating()); n > 0 {
-			t.Errorf("%d changes without a journal", n)
+	a := account{effects: map[string]fakehdfs.Op{}, said: map[string]bool{}}
+	for _, op := range w.effects() {
+		a.effects[fmt.Sprintf("%x/%d", op.CallID.ClientID, op.CallID.CallID)] = op
+	}
+	begun := false
+	disks := append(slices.Clone(w.shelf), w.disk, w.undoDisk)
+	if !slices.Contains(disks, d) {
+		disks = append(disks, d)
+	}
+	for _, d := range disks {
+		r, err := journal.Open(bytes.NewReader(d.data))
+		if errors.Is(err, journal.ErrNotBegun) {
+			continue
 		}
-		return
+		if err != nil {
+			t.Fatalf("the journal cannot be read: %v", err)
+		}
+		begun = true
+		a.add(t, r)
 	}
-	if err != nil {
-		t.Fatalf("the journal cannot be read: %v", err)
+	if n := len(w.fs.Mutating()); n > 0 && !begun {
+		t.Errorf("%d changes without a journal", n)
 	}
-	effects := map[string]fakehdfs.Op{}
-	for _, op := range w.fs.Log() {
-		if op.Call == "rename2" && op.Effect && op.Err == nil || op.Call == "rename2" && op.Effect {
-			key := fmt.Sprintf("%x/%d", op.CallID.ClientID, op.CallID.CallID)
-			effects[key] = op
+	for k, op := range a.effects {
+		if !a.said[k] {
+			t.Errorf("operation %d moved %q to %q, and no journal says so", op.N, op.Move.From, op.Move.To)
 		}
 	}
+}
+
+// account is what happened, and what journals say of it, by the ids of calls.
+type account struct {
+	effects map[string]fakehdfs.Op
+	said    map[string]bool
+}
+
+func (a *account) add(t *testing.T, r *journal.Reader) {
+	t.Helper()
 	intents := map[int64]*journal.Intent{}
 	key := func(seq int64) string {
 		c := intents[seq].Call
@@ -61,16 +93,15 @@ func (w *world) truth(t *testing.T, d *disk) {
 		}
 		return fmt.Sprintf("%s/%d", c.ClientID, c.CallID)
 	}
-	said := map[string]bool{}
 	happened := func(seq int64, did bool, line int64) {
 		k := key(seq)
 		if k == "" {
 			return
 		}
-		if _, ok := effects[k]; ok != did {
+		if _, ok := a.effects[k]; ok != did {
 			t.Errorf("line %d says that intent %d happened: %t; it is %t", line, seq, did, ok)
 		}
-		said[k] = true
+		a.said[k] = true
 	}
 	for l, err := range r.Lines() {
 		if err != nil {
@@ -92,19 +123,14 @@ func (w *world) truth(t *testing.T, d *disk) {
 		case *journal.Settled:
 			switch l.How {
 			case journal.Gone:
-				said[key(l.Intent)] = true
+				a.said[key(l.Intent)] = true
 			default:
 				happened(l.Intent, l.How != journal.NotHappened, l.Seq)
 			}
 		}
 	}
 	if p, _ := r.State().Pending(); p != nil {
-		said[key(p.Seq)] = true
-	}
-	for k, op := range effects {
-		if !said[k] {
-			t.Errorf("operation %d moved %q to %q, and the journal does not say so", op.N, op.Move.From, op.Move.To)
-		}
+		a.said[key(p.Seq)] = true
 	}
 }
 
@@ -133,7 +159,7 @@ func (w *world) ours(p string) bool {
 			return true
 		}
 	}
-	for _, dir := range trashes {
+	for _, dir := range append(slices.Clone(trashes), w.aside...) {
 		if p == dir || strings.HasPrefix(p, dir+"/") {
 			return true
 		}
@@ -152,7 +178,7 @@ func (w *world) state() string {
 			where = "gone"
 		case e.Path == string(i.Path):
 			where = "home"
-		case strings.HasPrefix(e.Path, trashes[0]+"/") || strings.HasPrefix(e.Path, trashes[1]+"/"):
+		case slices.ContainsFunc(trashes[:3], func(dir string) bool { return strings.HasPrefix(e.Path, dir+"/") }):
 			where = "trash"
 		}
 		fmt.Fprintf(&b, "%.20q %s\n", i.Path, where)

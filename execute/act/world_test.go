@@ -32,8 +32,16 @@ type world struct {
 	referred []uint64          // found at the end to be referred to
 	disk     *disk
 	undoDisk *disk
-	random   int
-	timeout  time.Duration
+	aside    []string      // paths of what is no item, and may come and go
+	shelf    []*disk       // journals of earlier processes, which nobody goes on with
+	past     []fakehdfs.Op // renames that had an effect before the cluster was cloned
+	origin   *world        // before what is undone
+	byPlan   bool          // it is undone without a journal
+	fault    func(fakehdfs.Op) fakehdfs.Fault
+	// forgetful: there is no retry cache, so what arrives late can happen a second time.
+	forgetful bool
+	random    int
+	timeout   time.Duration
 
 	listed   map[uint64]bool // items that the plan does not want moved
 	age      time.Duration   // of the answers of Again
@@ -130,7 +138,23 @@ func (w *world) clone() *world {
 	d, u := *w.disk, *w.undoDisk
 	d.data, u.data = slices.Clone(d.data), slices.Clone(u.data)
 	c.disk, c.undoDisk = &d, &u
+	c.shelf, c.past = slices.Clone(w.shelf), w.effects()
 	return &c
+}
+
+// other gives a disk for a journal that is looked at in the end alone.
+func (w *world) other() *disk {
+	d := &disk{}
+	w.shelf = append(w.shelf, d)
+	return d
+}
+
+// fresh makes room for a new journal.
+func (w *world) fresh(d *disk) {
+	if len(d.data) > 0 {
+		w.shelf = append(w.shelf, &disk{data: d.data, durable: d.durable})
+	}
+	d.data, d.durable = nil, 0
 }
 
 // params makes a new process.
@@ -147,7 +171,7 @@ func (w *world) params(d *disk) *Params {
 	}
 	p.Create = func(h *journal.Header) (Journal, error) {
 		j := &memory{disk: d, enc: journal.NewEncoder(), step: c.Step, timeout: w.timeout}
-		d.data, d.durable = nil, 0
+		w.fresh(d)
 		return j, j.Append(h)
 	}
 	return p
@@ -179,11 +203,25 @@ func (w *world) run(ctx context.Context) (*Result, error) {
 }
 
 func (w *world) undo(ctx context.Context, at planfile.Path) (*Result, error) {
+	if w.byPlan {
+		return Undo(ctx, w.params(w.undoDisk), &UndoOf{Items: w.planned(), Path: at})
+	}
 	r, err := journal.Open(bytes.NewReader(slices.Clone(w.disk.data)))
 	if err != nil {
 		return nil, err
 	}
 	return Undo(ctx, w.params(w.undoDisk), &UndoOf{Journal: r, File: "j.jsonl", Path: at})
+}
+
+// planned gives the items as a plan does.
+func (w *world) planned() iter.Seq2[*planfile.Item, error] {
+	return func(yield func(*planfile.Item, error) bool) {
+		for i := range w.items {
+			if !yield(&w.items[i], nil) {
+				return
+			}
+		}
+	}
 }
 
 // clock is the cluster's; sleeping moves it.
@@ -291,6 +329,7 @@ type checker struct {
 	check  error
 	failed error
 	again  func(*planfile.Item)
+	blind  bool // Again looks at nothing
 	moved  []uint64
 	stays  []uint64
 	moves  map[uint64]bool // of earlier processes, by the journal
@@ -327,8 +366,16 @@ func (c *checker) Again(ctx context.Context, i *planfile.Item) (Verdict, error) 
 	if c.again != nil {
 		c.again(i)
 	}
+	if c.w.timeout > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, c.w.timeout)
+		defer cancel()
+	}
 	at := c.w.fs.Now()
 	at = at.Add(-c.w.age)
+	if c.blind {
+		return Verdict{Move: true, At: at}, nil
+	}
 	s, err := c.c.Stat(ctx, execute.At(string(i.Path)))
 	if errors.Is(err, execute.ErrNotFound) || err == nil && s.ID != i.InodeID || c.w.changed {
 		return Verdict{Rule: "changed", Drift: true}, nil

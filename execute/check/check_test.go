@@ -112,6 +112,11 @@ func TestOneChange(t *testing.T) {
 			w.fs.Chown(scratch+"/spark-1/deep", "eve", "")
 			w.fs.Chmod(scratch+"/spark-1/deep", 0o700)
 		}, want: keeps{scratch + "/spark-1": check.NotVisible}},
+		{name: "a path that is no text", before: func(w *world) {
+			w.fs.Put(scratch+"/bad\xff/x", "flink", nil)
+			w.old(scratch, 20)
+			w.items = append(w.items, planned{path: scratch + "/bad\xff"})
+		}, want: keeps{scratch + "/bad\xff": check.NotText}},
 		{name: "observed", before: func(w *world) {
 			w.header.Roots = w.roots()
 			w.header.Roots[4].Mode = planfile.ModeObserve

@@ -69,6 +69,9 @@ func (s *Session) judge(i int32, item *planfile.Item) {
 	if root.Mode != planfile.ModeExecute {
 		s.keep(i, Observed, "")
 	}
+	if !utf8.ValidString(string(item.Path)) {
+		s.keep(i, NotText, "")
+	}
 	if s.live.names(root.Layout, string(item.Job), string(item.Run)) {
 		s.keep(i, Live, "", shown("id", string(item.Run)))
 	}

@@ -16,6 +16,7 @@ const (
 	// What the plan says.
 	Deferred Rule = "deferred" // by a belt, or it cannot be deleted
 	Observed Rule = "observe"  // its root is only observed
+	NotText  Rule = "not-text" // its path is not UTF-8: nothing could be moved to, or back to, a path that nobody can ask for
 
 	// What the cluster is now.
 	Restored       Rule = "restored"        // an earlier process moved it, and it is back
@@ -46,7 +47,7 @@ const (
 )
 
 var ranks = []Rule{
-	Deferred, Observed, Restored, RootChanged, Gone, Replaced, MovedAway, Marked, Changed, TotalsChanged, TreeChanged, OpenFile,
+	Deferred, Observed, NotText, Restored, RootChanged, Gone, Replaced, MovedAway, Marked, Changed, TotalsChanged, TreeChanged, OpenFile,
 	Snapshottable, EncryptionZone, NotVisible, Live, Pinned, NewRun, MayBeRestored, ReferredTo, SaidToBe, BlindGuard, NotMoved,
 }
 

@@ -54,7 +54,7 @@ type Problem struct {
 	Code  string
 	Path  planfile.Path
 	Facts []planfile.Fact
-	Text  string // where Code has no sentence
+	Text  string // in place of the sentence of the code: execute/act has its own
 }
 
 // End is how it ended.
@@ -159,6 +159,9 @@ func (r *Report) Problem(p Problem) {
 	r.sums.problems++
 	r.view.problem(&p)
 }
+
+// Forbidden tells whether a problem was shown.
+func (r *Report) Forbidden() bool { return r.sums.problems > 0 }
 
 // Note shows a sentence, such as that pauses got longer.
 func (r *Report) Note(text string) { r.view.note(text) }

@@ -14,6 +14,7 @@ import (
 var kept = map[string]string{
 	"deferred":            "the plan keeps it back[: {deferred}]",
 	"observe":             "its root is only observed: mode observe in the policy",
+	"not-text":            "its path is not UTF-8, so that no NameNode can be asked for a place like it in the trash, nor for its own to move it back",
 	"restored":            "an earlier process moved it, and it is back where it was[: {path}]",
 	"root-changed":        "its root is gone, or another directory has its place[: inode {inode_in_plan} in the plan, {inode_now} now]",
 	"gone":                "it is not there any more",
@@ -70,7 +71,7 @@ var problems = map[string][2]string{
 	"list-not-usable":     {"the list {file} cannot be used[: {error}]", "write the list again"},
 	"list-shrunk":         {"the list {file} names a tenth less than when the plan was made, or nothing[: {ids_in_plan} ids then, {ids_now} now][: {clusters_in_plan} clusters then, {clusters_now} now]", "look at how the list is written; if it is right, make a new plan"},
 	"unproven":            {"the plan has {items|item|items} of layouts that hold state of Flink, and there is no reference proof yet: that with a real Flink nothing is moved that a job needs", "--unproven carries it out all the same"},
-	"locked":              {"{holder} holds the lock", "wait for that run; if its process is gone: resume its journal, or unlock"},
+	"locked":              {"somebody holds the lock", "wait for that run; if its process is gone: resume its journal, or unlock"},
 	"executed":            {"the plan was carried out before, to its end or in part", "resume its journal, or make a new plan"},
 }
 
@@ -127,10 +128,10 @@ func facts(list []planfile.Fact) string {
 func (p *Problem) sentence() string {
 	says, ok := problems[p.Code]
 	switch {
-	case ok:
-		return cleanup.Sentence(says[0], p.Facts)
 	case p.Text != "":
 		return cleanup.Printable(p.Text)
+	case ok:
+		return cleanup.Sentence(says[0], p.Facts)
 	}
 	return facts(p.Facts)
 }
