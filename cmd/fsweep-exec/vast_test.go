@@ -24,6 +24,7 @@ type vast struct {
 	mu    sync.Mutex
 	clock time.Time
 	moved []bool // runs
+	user  byte   // number of the process
 	named map[string]uint64
 	up    map[uint64]uint64
 	calls int32
@@ -36,6 +37,7 @@ const (
 	vastJob   = 1000
 	vastRun   = 1_000_000 // run, chk-1, shared and _metadata have consecutive ids
 	vastMTime = 1_790_000_000_000
+	vastTrash = "/user/flink/.Trash/Current"
 )
 
 func newVast(jobs, perJob int) *vast {
@@ -90,6 +92,13 @@ func (v *vast) tick() {
 }
 
 func (v *vast) find(p string) (uint64, bool) {
+	trashed := strings.HasPrefix(p, vastTrash+"/c/job")
+	if trashed {
+		p = strings.TrimPrefix(p, vastTrash)
+		if id, ok := v.named[vastTrash+p]; ok {
+			return id, true
+		}
+	}
 	rest, ok := strings.CutPrefix(p, "/c/job")
 	if p == "/c" {
 		return vastRoot, true
@@ -104,11 +113,11 @@ func (v *vast) find(p string) (uint64, bool) {
 		return 0, false
 	}
 	if len(parts) == 1 {
-		return vastJob + uint64(j), true
+		return vastJob + uint64(j), !trashed
 	}
 	name, ok := strings.CutPrefix(parts[1], "a1b2c3d4e5f60718293a4b5c")
 	n, err := strconv.ParseUint(name, 16, 32)
-	if !ok || err != nil || int(n) >= len(v.moved) || v.moved[n] {
+	if !ok || err != nil || int(n) >= len(v.moved) || v.moved[n] != trashed {
 		return 0, false
 	}
 	k, ok := map[string]uint64{"": 0, "chk-1": 1, "shared": 2, "chk-1/_metadata": 3}[strings.Join(parts[2:], "/")]
@@ -125,7 +134,7 @@ func (v *vast) parent(id uint64) uint64 {
 		case k > 0:
 			return id - k
 		case v.moved[n]:
-			return v.named["/user/flink/.Trash/Current"+v.jobPath(v.job(n))]
+			return v.named[vastTrash+v.jobPath(v.job(n))]
 		}
 		return vastJob + uint64(v.job(n))
 	case id >= vastJob && id < vastRun:
@@ -184,6 +193,8 @@ func (v *vast) List(_ context.Context, dir execute.Ref, _ []byte) (*execute.Page
 		page.Entries = append(page.Entries, *s)
 	}
 	switch {
+	case id == v.named["/user/flink/.Trash"]:
+		add(v.named[vastTrash], "Current")
 	case id == vastRoot:
 		for j := range v.jobs {
 			add(vastJob+uint64(j), path.Base(v.jobPath(j)))
@@ -244,7 +255,7 @@ func (v *vast) Mkdirs(_ context.Context, p string, _ uint16) error {
 func (v *vast) NewCall(ctx context.Context) (execute.Call, error) {
 	v.calls++
 	n, err := v.Active(ctx)
-	return execute.Call{ClientID: [16]byte{1}, CallID: v.calls, NameNode: n}, err
+	return execute.Call{ClientID: [16]byte{v.user + 1}, CallID: v.calls, NameNode: n}, err
 }
 
 func (v *vast) Rename(_ context.Context, m execute.Move, _ execute.Call) error {
@@ -252,7 +263,7 @@ func (v *vast) Rename(_ context.Context, m execute.Move, _ execute.Call) error {
 	defer v.mu.Unlock()
 	v.tick()
 	if v.isRun(m.ID) {
-		v.moved[(m.ID-vastRun)/4] = true
+		v.moved[(m.ID-vastRun)/4] = m.Trash
 		return nil
 	}
 	id := v.named[m.From]
