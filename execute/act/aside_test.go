@@ -151,7 +151,7 @@ func TestBesideCrash(t *testing.T) {
 // TestBesideFaults puts each fault at each operation of them.
 func TestBesideFaults(t *testing.T) {
 	t.Parallel()
-	step := 3
+	step := 9
 	if testing.Short() {
 		step = 37
 	}
@@ -163,6 +163,7 @@ func TestBesideFaults(t *testing.T) {
 			w.fs.Plan(w.fault)
 			_ = b.do(w)
 			w.fs.Plan(nil)
+			w.timeout = 0
 			if f.harmless {
 				b.ended(t, w)
 				b.check(t, w, before)

@@ -19,7 +19,7 @@ func TestChaos(t *testing.T) {
 	t.Parallel()
 	n := 240
 	if testing.Short() {
-		n = 40
+		n = 16
 	}
 	const parts = 8
 	for part := range parts {
