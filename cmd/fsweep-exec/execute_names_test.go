@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"testing"
@@ -154,7 +153,7 @@ func TestNameNodeFileInTheWay(t *testing.T) {
 			if i.Outcome != "moved" || s.tree("/")[i.Target] != before[i.Path] {
 				t.Errorf("round %d: %+v", round, i)
 			}
-			if clear := i.Target == trashOfOwner+"/Current"+i.Path; clear != (round == 3 && i.Path == "/a/b/c/tmp-2") {
+			if free := i.Target == trashOfOwner+"/Current"+i.Path; free != (round == 3 && i.Path == "/a/b/c/tmp-2") {
 				t.Errorf("round %d: %q went to %q", round, i.Path, i.Target)
 			}
 		}
@@ -194,7 +193,7 @@ func (s *site) arrived(before map[string]string, n int, items ...string) map[str
 			s.t.Errorf("%q is not in the trash", p)
 		}
 		if got := s.renames(id(before, p)); got != n {
-			s.t.Error(fmt.Sprintf("%q was renamed %d times", p, got))
+			s.t.Errorf("%q was renamed %d times", p, got)
 		}
 	}
 	return at
