@@ -110,7 +110,7 @@ func (s *site) signalledUndo() {
 			t.Error("the lock is still there")
 		}
 	}
-	s.exits(0, "undo", run) // two are back already
+	s.exits(4, "undo", run) // two are back already
 	s.trashed(before, false, paths...)
 	for _, p := range paths {
 		if n := s.renames(id(before, p)); n != 2 {

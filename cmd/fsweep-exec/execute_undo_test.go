@@ -45,9 +45,9 @@ func TestNameNodeUndo(t *testing.T) {
 			s.trashed(before, false, paths[1])
 			s.trashed(before, true, paths[0], paths[2])
 			s.nothingMovedBy(paths, func() { s.exits(3, "undo", run, "--item", "/scratch/none") })
-			equalOutcomes(t, map[string]string{paths[0]: "restored", paths[1]: "kept already-back", paths[2]: "restored"}, s.undone(0, run))
+			equalOutcomes(t, map[string]string{paths[0]: "restored", paths[1]: "kept already-back", paths[2]: "restored"}, s.undone(4, run))
 			s.backAsBefore(before)
-			s.nothingMovedBy(paths, func() { s.exits(0, "undo", run) })
+			s.nothingMovedBy(paths, func() { s.exits(4, "undo", run) })
 		}},
 		{"by the plan alone, after the emptier", func(paths []string, before map[string]string, _ string) {
 			a.RenameCurrent(t, trashOfOwner)
@@ -67,7 +67,7 @@ func TestNameNodeUndo(t *testing.T) {
 			}
 			a.Delete(t, paths[0])
 			a.Delete(t, paths[1])
-			equalOutcomes(t, map[string]string{paths[0]: "restored", paths[1]: "restored", paths[2]: "kept already-back"}, s.undone(0, run))
+			equalOutcomes(t, map[string]string{paths[0]: "restored", paths[1]: "restored", paths[2]: "kept already-back"}, s.undone(4, run))
 			s.backAsBefore(before)
 		}},
 		{"its place is taken at the last moment", func(paths []string, before map[string]string, run string) {
