@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,12 +14,15 @@ import (
 	"fsweep/cmd/internal/cli"
 	"fsweep/execute"
 	"fsweep/execute/hdfs"
+	"fsweep/execute/hdfs/kerberos"
 )
 
 // clusterOptions are the flags that say which cluster is meant.
 type clusterOptions struct {
 	conf        string
 	nameservice string
+	keytab      string
+	principal   string
 	timeout     time.Duration
 }
 
@@ -30,14 +34,19 @@ const (
 func (o *clusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.conf, "conf", "", "`directory` with core-site.xml and hdfs-site.xml; without it HADOOP_CONF_DIR")
 	flags.StringVar(&o.nameservice, "nameservice", "", "`name` or URI of the nameservice; without it that of policy or plan, or else of fs.defaultFS")
+	flags.StringVar(&o.keytab, "keytab", "", "`file` with the Kerberos keys of --principal; without it the ticket of kinit (KRB5CCNAME)")
+	flags.StringVar(&o.principal, "principal", "", "the user in Kerberos, `name` or name@REALM")
 	flags.DurationVar(&o.timeout, "timeout", usualTimeout, "how long one question to the cluster may take, failover included")
 }
 
 func (o *clusterOptions) validate(cmd *cobra.Command) error {
-	for _, flag := range []string{"conf", "nameservice"} {
+	for _, flag := range []string{"conf", "nameservice", "keytab", "principal"} {
 		if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" { // an unset variable of a script
 			return cli.Usage(cmd, fmt.Errorf("--%s is empty", flag))
 		}
+	}
+	if o.keytab != "" && o.principal == "" {
+		return cli.Usage(cmd, errors.New("--keytab needs --principal: klist -kt lists the principals of a keytab"))
 	}
 	if o.timeout < time.Second || o.timeout > maxTimeout {
 		return cli.Usage(cmd, fmt.Errorf("--timeout %s: must be 1s to %s", o.timeout, maxTimeout))
@@ -67,13 +76,19 @@ func (o *clusterOptions) open(wanted string) (*cluster, error) {
 	if name == "" {
 		name = wanted
 	}
-	client, err := hdfs.Open(hdfs.Options{Conf: conf, Nameservice: name, CallTimeout: o.timeout, Patience: o.timeout, TryTimeout: o.timeout / 2})
+	client, err := hdfs.Open(hdfs.Options{Conf: conf, Nameservice: name, CallTimeout: o.timeout, Patience: o.timeout, TryTimeout: o.timeout / 2, Keytab: o.keytab, Principal: o.principal})
+	if kerberos.Ours(err) {
+		return nil, cli.WithHint(err, "docs/operations.md, under Kerberos, says what each of these errors means")
+	}
 	if err != nil {
 		return nil, cli.WithHint(err, "docs/operations.md says how the nameservice is chosen, and what is not supported")
 	}
 	c := &cluster{Inspector: client, Survey: hdfs.NewSurvey(client), client: client, ns: client.Nameservice(), conf: o.conf, authentication: "simple"}
 	if c.conf == "" {
 		c.conf = os.Getenv("HADOOP_CONF_DIR")
+	}
+	if client.Login() != nil {
+		c.authentication = "kerberos"
 	}
 	c.uri = c.ns.URI()
 	return c, nil

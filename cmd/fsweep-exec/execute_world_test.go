@@ -46,6 +46,8 @@ type site struct {
 	name     string // of the nameservice there; "": that of the rig
 	belts    string // of the policy
 	pace     string
+	env      []string // more environment of the programs
+	seen     []byte   // all that they wrote, if env is not empty
 }
 
 // owner of all state, and who executes.
@@ -98,6 +100,9 @@ func (s *site) run(program string, args ...string) (code int, stdout, stderr str
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
+	if s.env != nil {
+		s.seen = append(append(s.seen, out.Bytes()...), errs.Bytes()...)
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), out.String(), errs.String()
 	}
@@ -116,6 +121,7 @@ func (s *site) command(ctx context.Context, program string, args ...string) *exe
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, program), args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+s.conf, "HADOOP_USER_NAME="+s.user, "TZ=Asia/Kathmandu")
+	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 

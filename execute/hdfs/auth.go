@@ -85,7 +85,7 @@ func (c *Client) authenticate() error {
 		return errors.New("with Kerberos the user is that of the ticket, and no other can be named")
 	}
 	if c.login, err = kerberos.New(kerberos.Options{
-		Keytab: c.opts.Keytab, Principal: c.opts.Principal, LookupEnv: c.opts.LookupEnv,
+		Keytab: c.opts.Keytab, Principal: c.opts.Principal, LookupEnv: c.opts.LookupEnv, Now: c.opts.clock,
 	}); err != nil {
 		return err
 	}

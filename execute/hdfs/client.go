@@ -41,6 +41,8 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// LookupEnv reads the environment; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
+
+	clock func() time.Time // that of Kerberos, for tests
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fsweep/execute"
+	"fsweep/execute/hdfs/kerberos"
 	"fsweep/proto/hadoop"
 )
 
@@ -105,6 +106,8 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 		c.broken = true
 	}
 	switch {
+	case err != nil && ctx.Err() != nil && kerberos.Ours(err): // which may have been a KDC that took the time
+		return fmt.Errorf("%w (%w)", err, context.Cause(ctx))
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -65,7 +65,7 @@ func newServices(conf *Conf, login *kerberos.Login) (*services, error) {
 // that of the configuration, or that of the host by krb5.conf.
 func (s *services) principal(ctx context.Context, nn execute.NameNode, protocol, host string) (kerberos.Principal, error) {
 	claimed, err := kerberos.ParsePrincipal(protocol + "/" + host)
-	if err != nil || len(claimed.Parts) != 2 {
+	if err != nil || len(claimed.Parts) != 2 || claimed.Realm != "" {
 		return claimed, fmt.Errorf("%w: it says that it is %q of host %q", errNotNameNode, protocol, host)
 	}
 	claimed.Realm = s.realm(host)

@@ -64,9 +64,14 @@ func qualities(mask byte) string {
 
 const protectionKey = "hadoop.rpc.protection"
 
+// initiator is what it needs of a login.
+type initiator interface {
+	Initiate(ctx context.Context, server kerberos.Principal) (*kerberos.Context, []byte, error)
+}
+
 // saslAuth is authentication with Kerberos. It may be used by many goroutines.
 type saslAuth struct {
-	login    *kerberos.Login
+	login    initiator
 	services *services
 	accept   []quality // in the order of preference
 }
@@ -274,11 +279,9 @@ func readSASL(r io.Reader, limit int) (*hadoop.RpcSaslProto, error) {
 // refusedLogin says what a server answered in place of letting the user in.
 func refusedLogin(h *hadoop.RpcResponseHeaderProto) error {
 	text := firstLines(h)
-	switch {
-	case strings.Contains(text, "Clock skew too great"):
-		return fmt.Errorf("%w: the clock of this host and that of the NameNode; set both (chronyd, ntpd)", kerberos.ErrSkew)
-	case strings.Contains(text, "SIMPLE authentication is not enabled"), strings.Contains(text, "Checksum failed"), strings.Contains(text, "Cannot find key"):
-		return fmt.Errorf("%w: %.300q: the keytab of the NameNode is not that of its principal in the KDC, perhaps of an older one", errLogin, text)
+	if strings.HasPrefix(text, "GSS initiate failed") {
+		return fmt.Errorf("%w: %.300q. What it does not tell is in its log; mostly its clock and that of this host differ by more than five minutes "+
+			"(fsweep-exec probe shows by how much), or its keytab is older than the key that the KDC has of it", errLogin, text)
 	}
 	return fmt.Errorf("%w: %.300q", errLogin, text)
 }

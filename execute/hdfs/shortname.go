@@ -12,7 +12,7 @@ import (
 // Rules of hadoop.security.auth_to_local (class KerberosName of Hadoop), which make user names of
 // principals: DEFAULT, or RULE:[number of parts:format](pattern)s/pattern/replacement/g/L. Patterns are
 // Java's; those that Go does not have (look-ahead, back references) are refused.
-var localRule = regexp.MustCompile(`^\s*(DEFAULT|RULE:\[(\d+):([^\]]*)\](?:\(([^)]*(?:\([^)]*\)[^)]*)*)\))?(?:s/([^/]*)/([^/]*)/(g)?)?(/L)?)\s*`)
+var localRule = regexp.MustCompile(`^\s*(DEFAULT|RULE:\[(\d+):([^\]]*)\](?:\(([^)]*)\))?(?:s/([^/]*)/([^/]*)/(g)?)?)/?(L)?\s*`)
 
 // shortName gives the user that NameNodes take a principal for, if their rules are those of the client's
 // configuration; whether they are, is found out later.
@@ -104,14 +104,11 @@ func (r localMapping) apply(who kerberos.Principal) (string, error) {
 			return "", fmt.Errorf("pattern %q is not supported", r.from)
 		}
 		to := regexp.MustCompile(`\$(\d+)`).ReplaceAllString(r.to, "$${$1}") // Java's $1x is Go's ${1}x
-		done := false
-		base = re.ReplaceAllStringFunc(base, func(s string) string {
-			if done && !r.all {
-				return s
-			}
-			done = true
-			return re.ReplaceAllString(s, to)
-		})
+		if at := re.FindStringSubmatchIndex(base); r.all {
+			base = re.ReplaceAllString(base, to)
+		} else if at != nil {
+			base = base[:at[0]] + string(re.ExpandString(nil, to, base, at)) + base[at[1]:]
+		}
 	}
 	if r.lower {
 		base = strings.ToLower(base)

@@ -88,7 +88,7 @@ func request(who Principal, t *ticket, wish uint32, now time.Time) (*Context, []
 	}
 	now = now.UTC()
 	auth.CTime, auth.Cusec = now, now.Nanosecond()/1000
-	if err := auth.GenerateSeqNumberAndSubKey(kind.GetETypeID(), kind.GetKeyByteSize()); err != nil {
+	if err := auth.GenerateSeqNumberAndSubKey(kind.GetETypeID(), keySize(kind.GetETypeID())); err != nil {
 		return nil, nil, err
 	}
 	sum := make([]byte, 24) // its length 16, 16 bytes for "no channel", flags
@@ -153,7 +153,7 @@ func (c *Context) Establish(token []byte) error {
 	}
 	if len(part.Subkey.KeyValue) > 0 {
 		kind, err := crypto.GetEtype(part.Subkey.KeyType)
-		if err != nil || !strong(part.Subkey.KeyType) || len(part.Subkey.KeyValue) != kind.GetKeyByteSize() {
+		if err != nil || !strong(part.Subkey.KeyType) || len(part.Subkey.KeyValue) != keySize(part.Subkey.KeyType) {
 			return errorf(ErrServer, "it chose a key of a kind that is not supported")
 		}
 		c.key, c.kind, c.acceptorKey = part.Subkey, kind, true

@@ -42,6 +42,16 @@ func strong(kind int32) bool {
 	return false
 }
 
+// keySize gives the bytes of a strong kind of key. The library says 24 for the last one, and works with 32
+// (RFC 8009).
+func keySize(kind int32) int {
+	switch kind {
+	case etypeID.AES128_CTS_HMAC_SHA1_96, etypeID.AES128_CTS_HMAC_SHA256_128:
+		return 16
+	}
+	return 32
+}
+
 // DialFunc opens a connection, as [net.Dialer.DialContext] does.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 

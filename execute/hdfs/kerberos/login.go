@@ -35,8 +35,9 @@ type Login struct {
 	now  func() time.Time
 
 	turn    chan struct{} // one asks the KDC at a time; the others wait within their own time
+	tgt     *ticket       // the user's, of the KDC; of whoever has the turn
 	mu      sync.Mutex
-	tgt     *ticket
+	expires time.Time          // when tgt does
 	tickets map[string]*ticket // of services
 }
 
@@ -78,8 +79,18 @@ func New(o Options) (*Login, error) {
 	if l.file, err = cacheFile(s.cacheName(o.LookupEnv)); err != nil {
 		return nil, err
 	}
-	l.tgt, err = l.cached()
+	if l.tgt, err = l.cached(); err == nil {
+		l.expires = l.tgt.end
+	}
 	return l, err
+}
+
+// Expires is when the user's ticket does; the zero time if he has none yet. With a keytab there is another
+// one before.
+func (l *Login) Expires() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.expires
 }
 
 // Principal is the user.
@@ -193,6 +204,9 @@ func (l *Login) user(ctx context.Context) (t *ticket, fresh bool, err error) {
 		return l.tgt, false, nil // still good for a while
 	}
 	l.tgt = t
+	l.mu.Lock()
+	l.expires = t.end
+	l.mu.Unlock()
 	return t, true, nil
 }
 

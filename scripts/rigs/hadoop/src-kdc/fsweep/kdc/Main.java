@@ -29,6 +29,7 @@ public final class Main {
     String[] realm = args[2].split("\\.");
     conf.setProperty(MiniKdc.KDC_BIND_ADDRESS, "127.0.0.1");
     conf.setProperty(MiniKdc.KDC_PORT, args[1]);
+    conf.setProperty(MiniKdc.MIN_TICKET_LIFETIME, "1"); // tests want short ones
     conf.setProperty(MiniKdc.ORG_NAME, realm[0]);
     conf.setProperty(MiniKdc.ORG_DOMAIN, realm[1]);
   }
