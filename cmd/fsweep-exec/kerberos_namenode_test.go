@@ -47,35 +47,11 @@ func (s *secured) debris(pace string) (moved map[string]string) {
 		s.old(scratch+name, 9)
 		moved[scratch+name] = "moved"
 	}
+	if pace != "" {
+		s.pace = strings.Replace(s.pace, "between_items: 0ms", "between_items: "+pace, 1)
+	}
 	s.makePlan(`  - {path: /scratch, layout: children, mode: execute, min_age: 24h, names: ["tmp-*"]}` + "\n")
-	if pace == "" {
-		return moved
-	}
-	policy, err := os.ReadFile(filepath.Join(s.dir, "policy.yaml"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.repace(string(policy), pace)
 	return moved
-}
-
-// repace plans once more with pauses between items.
-func (s *secured) repace(policy, pace string) {
-	s.t.Helper()
-	file := filepath.Join(s.dir, "slow.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(policy, "between_items: 0ms", "between_items: "+pace, 1)), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	s.plan = filepath.Join(s.dir, "slow.jsonl")
-	if code, out, errs := s.run("fsweep", "plan", s.c.SaveNamespace(s.t), "--policy", file, "-o", s.plan); code != 0 {
-		s.t.Fatalf("fsweep plan: exit code %d\n%s\n%s", code, out, errs)
-	}
-	p, err := openPlanFile(s.plan)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer p.close()
-	s.digest = p.digest.String()
 }
 
 // noSecrets looks through journals, logs of the servers and all that the programs wrote.

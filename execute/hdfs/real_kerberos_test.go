@@ -115,7 +115,7 @@ func TestNameNodeKerberosLogin(t *testing.T) {
 		"cache of another kind":     {login{env: map[string]string{"KRB5CCNAME": "KCM:0"}}, "only Kerberos libraries of C read"},
 		"expired cache":             {login{env: map[string]string{"KRB5CCNAME": ticket}, ahead: 48 * time.Hour}, "the Kerberos ticket is expired: that of alice@LAB.TEST"},
 		"other rules":               {login{user: "", env: map[string]string{"KRB5CCNAME": ticket}, conf: map[string]string{rules: "RULE:[1:$1](alice)s/alice/al/\nDEFAULT"}}, `takes alice@LAB.TEST for user "alice", and hadoop.security.auth_to_local of this configuration makes "al"`},
-		"no krb5.conf":              {login{user: "alice", env: map[string]string{"KRB5_CONFIG": none}}, "Kerberos is not configured: there is no " + none},
+		"no krb5.conf":              {login{user: "alice", env: map[string]string{"KRB5_CONFIG": none}}, "no usable Kerberos configuration: there is no " + none},
 		"other protection":          {login{user: "alice", conf: map[string]string{protection: "integrity"}}, "it protects connections by authentication,privacy, and hadoop.rpc.protection of this configuration is integrity"},
 		"wrong service":             {login{user: "alice", conf: map[string]string{principal: "nn/_HOST@" + rig.Realm}}, "it says that it is hdfs/localhost, and dfs.namenode.kerberos.principal is nn/_HOST@LAB.TEST"},
 		"wrong host":                {login{user: "alice", conf: map[string]string{principal: "hdfs/nn1.example@" + rig.Realm}}, "where the host is nn1.example"},

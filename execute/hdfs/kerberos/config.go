@@ -38,7 +38,7 @@ func loadSettings(lookup func(string) (string, bool)) (*settings, error) {
 	}
 	p := &profile{}
 	found := false
-	for _, file := range strings.Split(list, ":") {
+	for file := range strings.SplitSeq(list, ":") {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -127,10 +127,8 @@ func (p *profile) directory(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		plain := strings.IndexFunc(e.Name(), func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-		}) < 0
-		if plain || strings.HasSuffix(e.Name(), ".conf") && e.Name()[0] != '.' {
+		const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+		if strings.TrimLeft(e.Name(), plain) == "" || strings.HasSuffix(e.Name(), ".conf") && e.Name()[0] != '.' {
 			if err := p.file(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

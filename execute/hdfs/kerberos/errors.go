@@ -10,15 +10,15 @@ import (
 
 // Kinds of errors, to be told with [errors.Is]. Each text says what is wrong and what to do.
 var (
-	ErrConfig   = errors.New("Kerberos is not configured")     // krb5.conf, flags, environment
-	ErrNoTicket = errors.New("no Kerberos ticket")             // nobody has logged in
-	ErrExpired  = errors.New("the Kerberos ticket is expired") // and there is no keytab to get another
-	ErrKeytab   = errors.New("bad keytab")                     // unreadable, without the principal, or with old keys
-	ErrUnknown  = errors.New("unknown Kerberos principal")     // the KDC does not know the user or the service
-	ErrSkew     = errors.New("clocks differ too much")         // of this host and the KDC or the server
-	ErrNoKDC    = errors.New("no answer from a KDC")           // none is configured for the realm, or none answers
-	ErrRefused  = errors.New("refused by the KDC")             // anything else that it answers
-	ErrServer   = errors.New("not the expected server")        // its proof, or a message of it, is not right
+	ErrConfig   = errors.New("no usable Kerberos configuration") // krb5.conf, flags, environment
+	ErrNoTicket = errors.New("no Kerberos ticket")               // nobody has logged in
+	ErrExpired  = errors.New("the Kerberos ticket is expired")   // and there is no keytab to get another
+	ErrKeytab   = errors.New("bad keytab")                       // unreadable, without the principal, or with old keys
+	ErrUnknown  = errors.New("unknown Kerberos principal")       // the KDC does not know the user or the service
+	ErrSkew     = errors.New("clocks differ too much")           // of this host and the KDC or the server
+	ErrNoKDC    = errors.New("no answer from a KDC")             // none is configured for the realm, or none answers
+	ErrRefused  = errors.New("refused by the KDC")               // anything else that it answers
+	ErrServer   = errors.New("not the expected server")          // its proof, or a message of it, is not right
 	errDefect   = errors.New("malformed message")
 )
 

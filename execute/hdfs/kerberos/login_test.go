@@ -119,7 +119,7 @@ func TestAnswersOfKDC(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = l.Check(t.Context())
-		if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.text) || Temporary(err) != (tc.kind == ErrNoKDC) || !Ours(err) {
+		if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.text) || Temporary(err) != errors.Is(tc.kind, ErrNoKDC) || !Ours(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -135,8 +135,9 @@ func TestAnswersOfKDC(t *testing.T) {
 func TestKDCThatIsSilent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l, err := New(Options{Keytab: testKeytab(t, dir), Principal: "alice@X", LookupEnv: environment("KRB5_CONFIG", write(t, dir, "krb5.conf", testConf)),
-		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }})
+	silent := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+	env := environment("KRB5_CONFIG", write(t, dir, "krb5.conf", testConf))
+	l, err := New(Options{Keytab: testKeytab(t, dir), Principal: "alice@X", LookupEnv: env, Dial: silent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package kerberos
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,10 +44,8 @@ func ParsePrincipal(s string) (Principal, error) {
 	if len(parts) > 2 {
 		return bad("it has more than two parts")
 	}
-	for _, p := range parts {
-		if p == "" {
-			return bad("a part is empty")
-		}
+	if slices.Contains(parts, "") {
+		return bad("a part is empty")
 	}
 	return Principal{Parts: parts, Realm: realm}, nil
 }
@@ -62,7 +61,7 @@ func (p Principal) service() types.PrincipalName {
 	if p.Parts[0] == ticketService {
 		kind = nametype.KRB_NT_SRV_INST
 	}
-	return types.PrincipalName{NameType: int32(kind), NameString: p.Parts}
+	return types.PrincipalName{NameType: kind, NameString: p.Parts}
 }
 
 // ticketService is the KDC itself, of which the tickets are that other tickets are got with.
