@@ -34,8 +34,10 @@ func manyCheckpoints(n int) largePlan {
 	for k := range n {
 		it.FileIn(it.DirIn(run, fmt.Sprintf("chk-%d", k+1)), "_metadata", 10)
 	}
-	return largePlan{name: "checkpoints", tree: it, explain: "/r/job/" + largeRun + "/chk-17", items: int64(n) - 3,
-		policy: "  - {path: /r, layout: job-run, mode: execute, stale_checkpoints: {keep_newest: 3, older_than: 168h}}\n"}
+	return largePlan{
+		name: "checkpoints", tree: it, explain: "/r/job/" + largeRun + "/chk-17", items: int64(n) - 3,
+		policy: "  - {path: /r, layout: job-run, mode: execute, stale_checkpoints: {keep_newest: 3, older_than: 168h}}\n",
+	}
 }
 
 // manyIncomplete are checkpoints without `_metadata` below the only complete one.
@@ -57,8 +59,10 @@ func manyParts(n int) largePlan {
 			it.FileIn(it.DirIn(run, fmt.Sprintf("chk-%d", k+1)), "_metadata", 10)
 		}
 	})
-	return largePlan{name: "parts", tree: it, items: int64(n), policy: "  - {path: /r, layout: job-run, keep: 1, mode: execute}\n",
-		belts: "belts: {max_items: 5000000, max_inodes: 9000000, max_inodes_per_move: 1000, max_percent_of_root: 100%}\n"}
+	return largePlan{
+		name: "parts", tree: it, items: int64(n), policy: "  - {path: /r, layout: job-run, keep: 1, mode: execute}\n",
+		belts: "belts: {max_items: 5000000, max_inodes: 9000000, max_inodes_per_move: 1000, max_percent_of_root: 100%}\n",
+	}
 }
 
 // manyKept are runs of one job, of which a third stays.
@@ -89,8 +93,10 @@ func manyPointers(n int) largePlan {
 	for k := range n {
 		it.FileIn(dir, fmt.Sprintf("completedCheckpoint%012x", k), 10)
 	}
-	return largePlan{name: "pointers", tree: it, items: 1, policy: "  - {path: /ha, layout: ha-storage, mode: execute}\n",
-		live: largeConfigMaps, liveFormat: "kubernetes", belts: "belts: {max_items: 5000000, max_inodes: 9000000, max_inodes_per_move: 9000000, max_percent_of_root: 100%}\n"}
+	return largePlan{
+		name: "pointers", tree: it, items: 1, policy: "  - {path: /ha, layout: ha-storage, mode: execute}\n",
+		live: largeConfigMaps, liveFormat: "kubernetes", belts: "belts: {max_items: 5000000, max_inodes: 9000000, max_inodes_per_move: 9000000, max_percent_of_root: 100%}\n",
+	}
 }
 
 // manyClusters have one HA file each.
@@ -100,8 +106,10 @@ func manyClusters(n int) largePlan {
 	for k := range n {
 		it.FileIn(it.DirIn(root, fmt.Sprintf("cluster-%08d", k)), fmt.Sprintf("completedCheckpoint%012x", k), 10)
 	}
-	return largePlan{name: "clusters", tree: it, items: int64(n), policy: "  - {path: /ha, layout: ha-storage, mode: execute}\n",
-		live: largeConfigMaps, liveFormat: "kubernetes"}
+	return largePlan{
+		name: "clusters", tree: it, items: int64(n), policy: "  - {path: /ha, layout: ha-storage, mode: execute}\n",
+		live: largeConfigMaps, liveFormat: "kubernetes",
+	}
 }
 
 const wideBelts = "belts: {max_items: 5000000, max_inodes: 9000000, max_inodes_per_move: 9000000, max_percent_of_root: 100%}\n"
@@ -113,8 +121,10 @@ func largeChild(n int) largePlan {
 	for k := range n {
 		it.FileIn(it.DirIn(dir, fmt.Sprintf("d%08d", k)), "part-00000", 10)
 	}
-	return largePlan{name: "child", tree: it, items: 1, belts: wideBelts,
-		policy: "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n"}
+	return largePlan{
+		name: "child", tree: it, items: 1, belts: wideBelts,
+		policy: "  - {path: /t, layout: children, names: [\"spark-*\"], min_age: 1d, mode: execute}\n",
+	}
 }
 
 // largeChangelog has files in dstl, of two runs that go, of which one has a checkpoint.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"fsweep/execute"
@@ -171,12 +172,12 @@ func (a *actor) pathInTrash(ctx context.Context, m moved, chain []uint64) (planf
 	if p == "" {
 		p = strings.TrimSuffix(string(m.to), string(m.from)) // the quarantine
 	}
-	for k := len(chain) - 1; k >= 0; k-- {
+	for k, in := range slices.Backward(chain) {
 		id := m.id
 		if k > 0 {
 			id = chain[k-1]
 		}
-		name, err := a.nameIn(ctx, chain[k], id)
+		name, err := a.nameIn(ctx, in, id)
 		if err != nil || name == "" {
 			return at, err
 		}

@@ -53,7 +53,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	c.often = []float64{0.002, 0.01, 0.04}[c.r.IntN(3)]
 	c.before = c.scene.world(t)
 	for _, f := range faults() {
-		if f.Kind != fakehdfs.Frozen && (f.harmless && !(c.before.forgetful && f.Kind == fakehdfs.Late) || c.wild) {
+		if f.Kind != fakehdfs.Frozen && (f.harmless && (!c.before.forgetful || f.Kind != fakehdfs.Late) || c.wild) {
 			c.faults = append(c.faults, f)
 		}
 	}
