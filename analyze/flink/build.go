@@ -36,7 +36,8 @@ func (s *Survey) Each(ctx context.Context, fn func(r *Root, job *Job) error) err
 // EachPart is [Survey.Each] for jobs of which one can have more units than memory. A job with
 // more than most units and checkpoints comes in parts, by the names of units: each time the
 // same value with the units that follow, and more is true of all but the last, which can have
-// none. Of a run with many checkpoints those are Stored. Of a run with many checkpoints these are Stored. Unknown and NumUnknown are those of the whole job in the last part, and none before.
+// none. Of a run with many checkpoints these are Stored. Unknown and NumUnknown are
+// those of the whole job in the last part, and none before.
 func (s *Survey) EachPart(ctx context.Context, most int, fn func(r *Root, job *Job, more bool) error) error {
 	r, err := newFactReader(s.scan.facts)
 	if err != nil {
@@ -219,30 +220,43 @@ func (b *builder) unit(j *Job, n uint32, c class) error {
 	u.OpenFiles = int64(b.open.count(n, n+x.size[n]))
 	j.Units = append(j.Units, u)
 	ub := unitBuilder{builder: b, u: u, node: n, class: c}
+	defer ub.closeStored()
 	if err := ub.add(n, nil, nil); err != nil {
 		return err
 	}
-	state := false
-	for s := range x.children(n) {
-		if x.foreign(s, n) {
-			continue // another root, which overlaps
-		}
-		state = state || isState(x.name(s))
-		if err := cmp.Or(ub.part(s), ub.store(false)); err != nil {
-			return err
-		}
-	}
-	switch {
-	case c == runClass && state && d.Layout == JobRun && !u.RunID:
-		ub.odd(n, OddRunName, "neither the id of a job nor a uuid")
-	case c == savepoint && !isSavepoint(u.Name):
-		ub.odd(n, OddSavepointName, "not a name that Flink gives to savepoints")
+	if err := ub.parts(d.Layout); err != nil {
+		return err
 	}
 	if err := ub.finishStored(); err != nil {
 		return err
 	}
-	slices.SortFunc(u.Checkpoints, func(x, y *Checkpoint) int { return cmp.Compare(x.N, y.N) })
+	slices.SortStableFunc(u.Checkpoints, func(x, y *Checkpoint) int { return cmp.Compare(x.N, y.N) })
 	u.Unknown, u.NumUnknown = done(&ub.unknown, maxUnknownListed)
+	return nil
+}
+
+// parts adds all that lies below the unit.
+func (b *unitBuilder) parts(layout Layout) error {
+	x, u := b.index, b.u
+	state := false
+	for s := range x.children(b.node) {
+		if x.foreign(s, b.node) {
+			continue // another root, which overlaps
+		}
+		state = state || isState(x.name(s))
+		if err := b.part(s); err != nil {
+			return err
+		}
+		if err := b.store(false); err != nil {
+			return err
+		}
+	}
+	switch {
+	case b.class == runClass && state && layout == JobRun && !u.RunID:
+		b.odd(b.node, OddRunName, "neither the id of a job nor a uuid")
+	case b.class == savepoint && !isSavepoint(u.Name):
+		b.odd(b.node, OddSavepointName, "not a name that Flink gives to savepoints")
+	}
 	return nil
 }
 

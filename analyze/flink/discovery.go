@@ -179,7 +179,7 @@ func (u *Unit) NewestComplete() (newest *Checkpoint) {
 	if u.Stored != nil {
 		return u.Stored.Newest
 	}
-	for _, c := range u.Checkpoints {
+	for _, c := range slices.Backward(u.Checkpoints) {
 		if c.Complete() && (newest == nil || c.N > newest.N) {
 			newest = c
 		}

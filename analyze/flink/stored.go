@@ -58,9 +58,10 @@ func (b *unitBuilder) store(all bool) error {
 	}
 	r := b.rest
 	for _, c := range u.Checkpoints {
-		// A higher number comes first: turned around. There is none below zero.
+		// A higher number comes first: turned around. There is none below zero. Of one number,
+		// in a broken image, the last comes first, as in memory.
 		r.key = binary.BigEndian.AppendUint64(r.key[:0], ^uint64(c.N))
-		r.key = binary.BigEndian.AppendUint32(r.key, r.n)
+		r.key = binary.BigEndian.AppendUint32(r.key, ^r.n)
 		r.b = c.pack(r.b[:0])
 		r.n++
 		if err := r.to.Writer(0).Add(r.key, r.b); err != nil {
@@ -71,12 +72,18 @@ func (b *unitBuilder) store(all bool) error {
 	return nil
 }
 
+// closeStored gives up what was sorted.
+func (b *unitBuilder) closeStored() {
+	if b.rest != nil {
+		b.rest.to.Close()
+	}
+}
+
 // finishStored ends that.
 func (b *unitBuilder) finishStored() error {
 	if b.rest == nil {
 		return nil
 	}
-	defer b.rest.to.Close()
 	if err := b.store(true); err != nil {
 		return err
 	}

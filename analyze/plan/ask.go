@@ -244,7 +244,8 @@ func (n *Counts) add(u *counted) {
 }
 
 // EachItem calls fn for all items of the unit of a path, in their order; an error of it ends
-// that. An item is valid until fn returns.
+// that. An item is valid until fn returns, and its Checkpoint may have no more than the inode
+// id and the totals.
 func (a *Answers) EachItem(ctx context.Context, q *Asked, fn func(i *cleanup.Item) error) error {
 	if !q.Unit.Many() {
 		return q.Unit.EachItem(fn)

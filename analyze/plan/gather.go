@@ -184,9 +184,16 @@ func sameNumber(x, y *cleanup.Item) bool {
 	return x.Checkpoint != nil && y.Checkpoint != nil && x.Checkpoint.N == y.Checkpoint.N
 }
 
-// appendWeights packs the weights of items.
+// appendWeights packs the weights of items or, for whoever asks for paths, what discovery
+// counted for checkpoints.
 func (b *builder) appendWeights(rest []byte, k jobKey, items []*cleanup.Item) ([]byte, error) {
 	if b.ask != nil {
+		for _, i := range items {
+			if i.Kind == cleanup.CheckpointItem {
+				t := &i.Checkpoint.Totals
+				rest = extsort.AppendSigned(rest, t.Files, t.Directories, t.Symlinks, t.Length, t.Space)
+			}
+		}
 		return rest, nil
 	}
 	alone := b.alone(items)
@@ -331,11 +338,17 @@ func (w *weighed) take(rest []byte) bool {
 func (w *weighed) weigh(rest []byte) {
 	u := w.unit
 	w.tally.More(w.job, u)
+	r := &extsort.Unpacker{Rest: rest}
 	if w.b.ask != nil {
+		for _, i := range u.Items {
+			if i.Kind == cleanup.CheckpointItem {
+				t := flink.Totals{Files: r.Signed(), Directories: r.Signed(), Symlinks: r.Signed(), Length: r.Signed(), Space: r.Signed()}
+				i.Checkpoint = &flink.Checkpoint{INodeID: i.INodeID, Totals: t}
+			}
+		}
 		return
 	}
 	w.weights, w.why = w.weights[:0], w.why[:0]
-	r := &extsort.Unpacker{Rest: rest}
 	for _, i := range u.Items {
 		var x weight
 		x.unpack(r)

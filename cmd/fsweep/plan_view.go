@@ -319,10 +319,8 @@ func itemTotals(i *cleanup.Item) flink.Totals {
 	case u.Taskowned.INodeID:
 		return u.Taskowned.Totals
 	}
-	for _, c := range u.Checkpoints {
-		if c.INodeID == i.INodeID {
-			return c.Totals
-		}
+	if c := i.Checkpoint; c != nil && c.INodeID == i.INodeID {
+		return c.Totals
 	}
 	return flink.Totals{Files: 1, Length: i.Bytes}
 }
