@@ -183,3 +183,57 @@ func TestEachErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStoredOrder: the checkpoints of a run come in one order whether they are stored or not,
+// also where a broken image has two directories of one name. Of those the last comes first,
+// and is the newest.
+func TestStoredOrder(t *testing.T) {
+	t.Parallel()
+	it := imagetest.NewTree()
+	run := it.Dir("/r/job/" + runA)
+	var twins []uint64
+	for k := range 60 {
+		c := it.DirIn(run, fmt.Sprintf("chk-%d", k%20))
+		it.FileIn(c, "_metadata", uint64(k+1))
+		if k%20 == 19 {
+			twins = append(twins, c.ID)
+		}
+	}
+	tree, seen := load(t, it), []string(nil)
+	for _, limit := range []int{0, 7} {
+		s, err := Look(t.Context(), tree, []Declaration{decl(JobRun, "/r")}, Options{SortLimit: limit, TempDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.EachPart(t.Context(), 1000, func(_ *Root, j *Job, _ bool) error {
+			for _, u := range j.Units {
+				if stored := u.Stored != nil; stored != (limit > 0) {
+					t.Errorf("stored: %v", stored)
+				}
+				var all []string
+				last := int64(20)
+				if err := u.EachCheckpoint(func(c *Checkpoint) error {
+					if c.N > last || c.Metadata == nil {
+						t.Errorf("chk-%d behind chk-%d: %+v", c.N, last, c.Metadata)
+					}
+					last = c.N
+					all = append(all, fmt.Sprint(c.N, c.INodeID, c.Metadata.Length))
+					return nil
+				}); err != nil {
+					return err
+				}
+				if len(all) != 60 || seen != nil && !slices.Equal(all, seen) {
+					t.Errorf("limit %d: %q, and before %q", limit, all, seen)
+				}
+				seen = all
+				if n := u.NewestComplete(); n.N != 19 || !slices.Contains(twins, n.INodeID) || seen[0] != fmt.Sprint(n.N, n.INodeID, n.Metadata.Length) {
+					t.Errorf("limit %d: the newest is %+v, of %q", limit, n, seen)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+}
