@@ -147,7 +147,7 @@ func TestExplain(t *testing.T) {
 		"/r/j/" + idA + "/chk-5/file": "/r j keep newest_by_metadata incomplete_checkpoint",
 		"/r/j/" + idB + "/shared/x":   "/r j candidate beyond_keep beyond_keep",
 	} {
-		a := d.Explain(path)
+		a := explain(d, path)
 		var got []string
 		if a.Root != nil {
 			got = append(got, string(a.Root.Policy.Path))

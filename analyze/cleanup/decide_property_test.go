@@ -118,7 +118,7 @@ func TestMonotone(t *testing.T) {
 		for _, i := range all(after) {
 			if !slices.ContainsFunc(all(before), func(b *Item) bool { return inside(string(i.Path), string(b.Path)) }) {
 				// A run that was split is no item before, but all of it was to go.
-				if a := before.Explain(i.Path); a.Unit == nil || a.Unit.Verdict != Candidate {
+				if a := explain(before, i.Path); a.Unit == nil || a.Unit.Verdict != Candidate {
 					t.Errorf("%s adds %s", what, i.Path)
 				}
 			}

@@ -195,7 +195,7 @@ func TestAgreesWithNaive(t *testing.T) {
 		all := naiveUnits(w)
 		for i := range all {
 			n := &all[i]
-			a := d.Explain(Path(n.path))
+			a := explain(d, Path(n.path))
 			if a.Unit == nil || a.Unit.Unit != n.unit {
 				t.Fatalf("%s is lost", n.path)
 			}

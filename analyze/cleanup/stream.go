@@ -113,14 +113,8 @@ func (d *Decider) each(ctx context.Context, all bool, fn eachJob) error {
 			}
 			return fn(of, 0, d.b.group(of, j)[0], nil)
 		}
-		if more && large == nil {
-			large = d.newPile(of, &JobDecision{Name: j.Name, Job: j}, all)
-		}
-		if large != nil {
-			if err := large.take(ctx, j.Units); err != nil || more {
-				return err
-			}
-			j.Units = nil
+		if took, err := d.takePart(ctx, of, j, &large, more, all); err != nil || took && more {
+			return err
 		}
 		number++
 		at := number - 1 + m.before(j.Name)
@@ -135,6 +129,20 @@ func (d *Decider) each(ctx context.Context, all bool, fn eachJob) error {
 		return err
 	}
 	return m.each(ctx, fn)
+}
+
+// takePart takes the units of a job that comes in parts into its pile, which the first one
+// makes; false: it is a job in memory.
+func (d *Decider) takePart(ctx context.Context, r *RootDecision, j *flink.Job, large **pile, more, all bool) (bool, error) {
+	if *large == nil && !more {
+		return false, nil
+	}
+	if *large == nil {
+		*large = d.newPile(r, &JobDecision{Name: j.Name, Job: j}, all)
+	}
+	units := j.Units
+	j.Units = nil
+	return true, (*large).take(ctx, units)
 }
 
 // Each decides about all jobs, root by root. The numbers of a root's jobs rise in their

@@ -121,8 +121,6 @@ func Discover(ctx context.Context, t *namespace.Tree, decls []Declaration, o Opt
 // Discovery brings everything into memory.
 func (s *Survey) Discovery(ctx context.Context) (*Discovery, error) {
 	d := &Discovery{Roots: s.Roots, index: s.index}
-	x := s.index
-	x.units, x.checkpoints = nil, map[namespace.Dir]*Checkpoint{}
 	for _, r := range s.Roots {
 		r.Jobs = nil
 	}
@@ -139,12 +137,6 @@ func (s *Survey) Discovery(ctx context.Context) (*Discovery, error) {
 			r.Jobs = append(r.Jobs, of)
 		} else {
 			of.Units = append(of.Units, j.Units...)
-		}
-		for _, u := range j.Units {
-			x.units = append(x.units, u)
-			for _, c := range u.Checkpoints {
-				x.checkpoints[c.Dir] = c
-			}
 		}
 		return nil
 	})

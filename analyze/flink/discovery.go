@@ -1,7 +1,6 @@
 package flink
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -298,40 +297,6 @@ type Guard struct {
 // of the inode; see [namespace.Tree.AppendPath].
 func (d *Discovery) AppendPath(dst []byte, g *Guard) []byte {
 	return d.index.t.FilePath(dst, namespace.OpenFile{Parent: g.Parent, Name: []byte(g.Name), ID: g.INodeID})
-}
-
-// Where tells where a directory is: in which root, and if in a unit and a
-// checkpoint, in which. All are nil if it is below no root. A directory in two
-// roots is in the inner one.
-func (d *Discovery) Where(dir namespace.Dir) (*Root, *Unit, *Checkpoint) {
-	x := d.index
-	n := x.at(dir)
-	if n == noNode {
-		return nil, nil, nil
-	}
-	r := x.roots[x.rootOf(n)]
-	if !x.class(n).ofUnit() {
-		return r, nil, nil
-	}
-	var c *Checkpoint
-	for ; ; dir = x.t.Parent(dir) {
-		if c == nil {
-			c = x.checkpoints[dir]
-		}
-		n = x.at(dir)
-		if i, ok := slices.BinarySearchFunc(x.units, n, func(u *Unit, n uint32) int { return cmp.Compare(x.at(u.Dir), n) }); ok {
-			return r, x.units[i], c
-		}
-		if n == noNode || x.class(n) == rootClass {
-			return r, nil, nil
-		}
-	}
-}
-
-// Subdirectories gives the directories in one that is a root or below one, by
-// name.
-func (d *Discovery) Subdirectories(dir namespace.Dir) iter.Seq[namespace.Dir] {
-	return d.index.subdirectories(dir)
 }
 
 func (x *index) subdirectories(dir namespace.Dir) iter.Seq[namespace.Dir] {

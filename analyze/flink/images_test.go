@@ -68,14 +68,14 @@ func TestRealImages(t *testing.T) {
 // checkTotals adds up the files of every unit once more, one by one.
 func checkTotals(t *testing.T, tree *namespace.Tree, d *Discovery) {
 	t.Helper()
-	sums := map[*Unit]*Totals{}
+	sums, where := map[*Unit]*Totals{}, places(d)
 	err := tree.EachINode(t.Context(), 1, func(_ int, b *namespace.EntryBatch) error {
 		return b.Each(func(e *namespace.Entry) error {
 			in := e.Parent
 			if e.Dir != namespace.NoDir {
 				in = e.Dir
 			}
-			_, u, _ := d.Where(in)
+			_, u, _ := where(in)
 			if u == nil {
 				return nil
 			}

@@ -82,9 +82,6 @@ type index struct {
 	// under has those at any depth below a node, by number of the root.
 	inner map[uint32][]uint32
 	under map[uint32][]uint32
-
-	units       []*Unit // that were made, by node
-	checkpoints map[namespace.Dir]*Checkpoint
 }
 
 // newIndex finds all directories below the roots.

@@ -225,7 +225,7 @@ func TestInnerRoot(t *testing.T) {
 			d := discover(t, tree, outer, decl(JobRun, p))
 			with := d.Roots[1]
 			for _, dir := range []namespace.Dir{with.Dir, with.Jobs[0].Dir} {
-				if r, u, c := d.Where(dir); r != with || u != nil || c != nil {
+				if r, u, c := places(d)(dir); r != with || u != nil || c != nil {
 					t.Errorf("%s in %v: it is in %s, %+v, %+v", p, l, r.Path, u, c)
 				}
 			}

@@ -258,14 +258,14 @@ func TestMarkedFile(t *testing.T) {
 	it := plant(imagetest.NewTree(), "/r/"+sp1+"/_metadata", "/r/"+sp2+"/_metadata")
 	it.File("/r/"+sp1+"/f", 1).XAttr(imagetest.XAttrUser, "fsweep.keep", []byte("why"))
 	it.File("/r/"+sp2+"/f", 1).XAttr(imagetest.XAttrUser, "fsweep.kept", nil)
-	for _, u := range discover(t, load(t, it), decl(Savepoints, "/r")).index.units {
+	for _, u := range unitsOf(t, discover(t, load(t, it), decl(Savepoints, "/r"))) {
 		if u.Marked || u.MarkedInside != (u.Name == sp1) {
 			t.Errorf("%+v", u)
 		}
 	}
 	it = plant(imagetest.NewTree(), runAt("/r/j/"+runA)...)
 	it.File("/r/j/"+runA+"/chk-3/g", 1).XAttr(imagetest.XAttrUser, "fsweep.keep", nil)
-	for _, u := range discover(t, load(t, it), decl(JobRun, "/r")).index.units {
+	for _, u := range unitsOf(t, discover(t, load(t, it), decl(JobRun, "/r"))) {
 		if c := u.Checkpoints[0]; u.Marked || !u.MarkedInside || c.Marked || !c.MarkedInside {
 			t.Errorf("%+v", u)
 		}
@@ -288,7 +288,7 @@ func TestManyDirectories(t *testing.T) {
 	}
 	dc := decl(JobRun, "/r")
 	compareNaive(t, discover(t, load(t, it, fsimage.WithBuffer(4096)), dc), newNaive(dc, listing(it)), map[string]int{})
-	if u := discover(t, load(t, it), dc).index.units[0]; u.Shared.Merged != 700 || u.Times.UnknownMTimes != 100 || u.Times.OldestMs != -693 {
+	if u := unitsOf(t, discover(t, load(t, it), dc))[0]; u.Shared.Merged != 700 || u.Times.UnknownMTimes != 100 || u.Times.OldestMs != -693 {
 		t.Errorf("%+v", u.Times)
 	}
 }
@@ -323,7 +323,7 @@ func TestFlags(t *testing.T) {
 	at(it.Dir("/r/e/"+runA+"/shared"), -base-7)
 	at(it.Dir("/r/e/"+runA), 1e15)
 	var flags, checkpoints []Flags
-	units := discover(t, load(t, it), decl(JobRun, "/r")).index.units
+	units := unitsOf(t, discover(t, load(t, it), decl(JobRun, "/r")))
 	for _, u := range units {
 		flags, checkpoints = append(flags, u.Flags), append(checkpoints, u.Checkpoints[0].Flags)
 	}
@@ -361,7 +361,7 @@ func TestIDs(t *testing.T) {
 	it := plant(imagetest.NewTree(), slices.Concat(runAt("/r/"+constant), runAt("/r/"+zeros), runAt("/r/"+runA), runAt("/r/x0000000000000000"))...)
 	it.Dir("/r/" + runB + "/shared")
 	it.Dir("/r/" + runB + "/taskowned")
-	for _, u := range discover(t, load(t, it), decl(RunLayout, "/r")).index.units {
+	for _, u := range unitsOf(t, discover(t, load(t, it), decl(RunLayout, "/r"))) {
 		if u.ConstantID != (u.Name == constant || u.Name == zeros) || u.RunID != (u.Name[0] != 'x') || u.Skeleton != (u.Name == runB) {
 			t.Errorf("%+v", u)
 		}
@@ -402,12 +402,12 @@ func TestWhere(t *testing.T) {
 		}
 		return x
 	}
-	u := d.Roots[0].Jobs[0].Units[0]
+	u, where := d.Roots[0].Jobs[0].Units[0], places(d)
 	for p, want := range map[string]string{
 		"/": "", "/other": "", "/r": "r", "/r/job": "r", "/r/job/" + runA: "ru", "/r/job/" + runA + "/chk-3": "ruc", "/r/job/" + runA + "/shared": "ru",
 	} {
 		got := ""
-		r, unit, c := d.Where(dir(p))
+		r, unit, c := where(dir(p))
 		if r == d.Roots[0] {
 			got += "r"
 		}
@@ -422,10 +422,10 @@ func TestWhere(t *testing.T) {
 		}
 	}
 	var got []string
-	for s := range d.Subdirectories(u.Dir) {
+	for s := range d.index.subdirectories(u.Dir) {
 		got = append(got, string(tree.Name(s)))
 	}
-	for range d.Subdirectories(dir("/")) {
+	for range d.index.subdirectories(dir("/")) {
 		t.Error("below no root")
 	}
 	if !slices.Equal(got, []string{"chk-3", "shared", "taskowned"}) {

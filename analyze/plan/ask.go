@@ -9,10 +9,14 @@ import (
 	"fsweep/analyze/internal/extsort"
 )
 
-// Asked is what was decided about a path; see [cleanup.Decision.Explain].
+// Asked is what was decided about a path.
 type Asked struct {
 	Path cleanup.Path
-	cleanup.Answer
+	// What holds the path, or is it; nil: nothing does. Of several roots it is the innermost.
+	Root   *cleanup.RootDecision
+	Job    *cleanup.JobDecision // without Units
+	Unit   *cleanup.UnitDecision
+	Item   *cleanup.Item
 	Sweeps []*cleanup.Sweep // of the unit
 	Counts *Counts          // of the units in the root or in the job that the path is; else nil
 

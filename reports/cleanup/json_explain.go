@@ -100,13 +100,7 @@ type jsonGuard struct {
 func explanationValue(x *Explanation) jsonExplanation {
 	v := jsonExplanation{
 		jsonHolders: jsonHolders{jsonPath: pathValue(x.Path), InodeID: x.InodeID, What: x.What, Exists: x.Exists},
-		jsonAnswer: jsonAnswer{
-			Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons), Changes: []jsonChange{}, InKept: x.OwnReasons > 0, Own: x.OwnReasons, BeltsOpen: x.BeltsOpen,
-			Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
-		},
-	}
-	if len(x.Reasons) > 0 {
-		v.Rule = x.Reasons[0].Rule
+		jsonAnswer:  answerValue(x),
 	}
 	for _, r := range x.Roots {
 		v.Roots = append(v.Roots, pathValue(r))
@@ -122,6 +116,17 @@ func explanationValue(x *Explanation) jsonExplanation {
 	if x.Unit != nil {
 		u := unitValue(x.Unit)
 		v.Unit = &u
+	}
+	return v
+}
+
+func answerValue(x *Explanation) jsonAnswer {
+	v := jsonAnswer{
+		Verdict: x.Verdict, Reasons: reasonsValue(x.Reasons), Changes: []jsonChange{}, InKept: x.OwnReasons > 0, Own: x.OwnReasons, BeltsOpen: x.BeltsOpen,
+		Guard: x.Guard, NumGuards: x.NumGuards, Guards: make([]jsonGuard, len(x.Guards)),
+	}
+	if len(x.Reasons) > 0 {
+		v.Rule = x.Reasons[0].Rule
 	}
 	if x.Part != nil {
 		c := partValue(x.Part)

@@ -1,17 +1,17 @@
 package cleanup
 
-// Answer is all that was decided about a path. What is nil does not hold it.
-type Answer struct {
+// answer is all that was decided about a path. What is nil does not hold it.
+type answer struct {
 	Root *RootDecision
 	Job  *JobDecision
 	Unit *UnitDecision
 	Item *Item // that the path is, or lies in
 }
 
-// Explain finds what was decided about a path, which may lie anywhere: the innermost
+// explain finds what was decided about a path, which may lie anywhere: the innermost
 // root that holds it, and what there holds it.
-func (d *Decision) Explain(path Path) Answer {
-	var a Answer
+func explain(d *Decision, path Path) answer {
+	var a answer
 	for _, r := range d.Roots {
 		if r.Policy.Path.Holds(path) && (a.Root == nil || a.Root.Policy.Path.Holds(r.Policy.Path)) {
 			a.Root = r
