@@ -89,6 +89,17 @@ func (c *checker) pace() {
 func (c *checker) places() {
 	p := c.p
 	quarantine := p.Removal.Quarantine
+	if inTrash(p.LockDir) {
+		c.fail("lock_dir", "%s is in the trash, which empties itself: locks, and what tells that a plan was carried out, would be lost", p.LockDir)
+	}
+	if inTrash(quarantine) {
+		c.fail("removal", "the quarantine %s is in the trash, which empties itself; what stands there must stay until somebody removes it", quarantine)
+	}
+	for i, hold := range p.HoldPaths {
+		if inTrash(hold) {
+			c.fail(fmt.Sprintf("hold_paths[%d]", i), "%s is in the trash, which empties itself; nothing would be held any more", hold)
+		}
+	}
 	for i := range p.Roots {
 		root := p.Roots[i].Path
 		if root.Holds(p.LockDir) || p.LockDir.Holds(root) {
@@ -102,6 +113,10 @@ func (c *checker) places() {
 		c.fail("removal", "the quarantine %s holds the lock directory %s; emptying it would remove locks", quarantine, p.LockDir)
 	}
 }
+
+// inTrash tells whether a path is a trash or in one: a .Trash can be in any home, and
+// in every snapshottable directory and encryption zone.
+func inTrash(p Path) bool { return strings.Contains(string(p)+"/", "/.Trash/") }
 
 // sources checks that what some layouts cannot do without is there.
 func (c *checker) sources() {
@@ -190,7 +205,7 @@ func (c *checker) root(i int) {
 			c.fail(key+"path", "%s is a directory of the whole cluster; a root is below it", r.Path)
 		}
 	}
-	if strings.Contains(string(r.Path)+"/", "/.Trash/") {
+	if inTrash(r.Path) {
 		c.fail(key+"path", "%s is in the trash, which empties itself", r.Path)
 	}
 	if r.Layout == Children && len(r.Names) == 0 {
