@@ -88,7 +88,9 @@ var rules = map[string]rule{
 	"reports/cleanup":              {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/internal/plaintable"}, forbid: offline},
 	"reports/execution":            {own: []string{"proto/planfile", "proto/internal/canonical", "proto/pathtext", "reports/cleanup", "reports/internal/plaintable"}, forbid: offline},
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
+	"cmd/internal/imagedir":        {own: []string{"cmd/internal/sidecar"}, forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
+	"execute/fetch":                {own: []string{"execute"}, forbid: offline, modules: []string{"golang.org/x/time/rate"}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
 	"execute/hdfs/kerberos":        {forbid: []string{"plugin", "os/exec", "net/http/..."}, modules: readsBlocks},
 	"execute/hdfs":                 {own: []string{"execute", "execute/hdfs/kerberos", "proto/hadoop"}, forbid: []string{"plugin", "os/exec"}, modules: append([]string{protobuf}, readsBlocks...)},
@@ -103,6 +105,7 @@ var rules = map[string]rule{
 	"cmd/fsweep-exec": {
 		own: []string{
 			"proto/internal/canonical",
+			"cmd/internal/imagedir", "cmd/internal/sidecar", "execute/fetch",
 			"cmd/internal/cli", "execute", "execute/hdfs", "execute/hdfs/kerberos", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
 			"proto/planfile", "proto/policy", "proto/live", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
 		},

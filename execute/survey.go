@@ -58,6 +58,7 @@ type NameNodeState struct {
 	Version     string // of the software, "3.4.2"
 	ClusterID   string
 	NamespaceID int64
+	BlockPoolID string // names the namespace in a federation
 	// Ahead is how much its clock is before that of this machine, to a second or so; nil
 	// if it does not tell.
 	Ahead *time.Duration

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +25,7 @@ type clusterOptions struct {
 	keytab      string
 	principal   string
 	timeout     time.Duration
+	ca          string
 }
 
 const (
@@ -34,13 +36,14 @@ const (
 func (o *clusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.conf, "conf", "", "`directory` with core-site.xml and hdfs-site.xml; without it HADOOP_CONF_DIR")
 	flags.StringVar(&o.nameservice, "nameservice", "", "`name` or URI of the nameservice; without it that of policy or plan, or else of fs.defaultFS")
+	flags.StringVar(&o.ca, "ca", "", "`file` with the certificates (PEM) that those of https servers come from; without it those that the system trusts")
 	flags.StringVar(&o.keytab, "keytab", "", "`file` with the Kerberos keys of --principal; without it the ticket of kinit (KRB5CCNAME)")
 	flags.StringVar(&o.principal, "principal", "", "the user in Kerberos, `name` or name@REALM")
 	flags.DurationVar(&o.timeout, "timeout", usualTimeout, "how long one question to the cluster may take, failover included")
 }
 
 func (o *clusterOptions) validate(cmd *cobra.Command) error {
-	for _, flag := range []string{"conf", "nameservice", "keytab", "principal"} {
+	for _, flag := range []string{"conf", "nameservice", "ca", "keytab", "principal"} {
 		if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" { // an unset variable of a script
 			return cli.Usage(cmd, fmt.Errorf("--%s is empty", flag))
 		}
@@ -72,11 +75,15 @@ func (o *clusterOptions) open(wanted string) (*cluster, error) {
 	if err != nil {
 		return nil, cli.WithHint(err, "--conf names the directory with core-site.xml and hdfs-site.xml, as /etc/hadoop/conf on a gateway host")
 	}
+	roots, err := o.roots()
+	if err != nil {
+		return nil, err
+	}
 	name := o.nameservice
 	if name == "" {
 		name = wanted
 	}
-	client, err := hdfs.Open(hdfs.Options{Conf: conf, Nameservice: name, CallTimeout: o.timeout, Patience: o.timeout, TryTimeout: o.timeout / 2, Keytab: o.keytab, Principal: o.principal})
+	client, err := hdfs.Open(hdfs.Options{Conf: conf, Nameservice: name, CallTimeout: o.timeout, Patience: o.timeout, TryTimeout: o.timeout / 2, Keytab: o.keytab, Principal: o.principal, RootCAs: roots})
 	if kerberos.Ours(err) {
 		return nil, cli.WithHint(err, "docs/operations.md, under Kerberos, says what each of these errors means")
 	}
@@ -100,6 +107,23 @@ func (c *cluster) name() string {
 		return c.ns.Name
 	}
 	return c.ns.NameNodes[0].Address
+}
+
+// roots reads --ca; nil stands for those of the system.
+func (o *clusterOptions) roots() (*x509.CertPool, error) {
+	if o.ca == "" {
+		return nil, nil
+	}
+	hint := "--ca takes PEM, which begins with -----BEGIN CERTIFICATE-----; a Java truststore (JKS) is not read: `keytool -exportcert -rfc -keystore FILE -alias NAME` writes PEM"
+	data, err := os.ReadFile(o.ca)
+	if err != nil {
+		return nil, cli.WithHint(fmt.Errorf("--ca: %w", err), "%s", hint)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, cli.WithHint(fmt.Errorf("--ca: no certificate in %s", o.ca), "%s", hint)
+	}
+	return pool, nil
 }
 
 func (c *cluster) close() { c.client.Close() }

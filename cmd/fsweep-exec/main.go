@@ -41,8 +41,8 @@ func newRoot(env *cli.Env) *cobra.Command {
 		Short: "Carry out clean-up plans of fsweep on a live HDFS",
 		Long: `fsweep-exec talks to the NameNodes of one nameservice, which it finds in the Hadoop
 configuration: --conf DIR, or else HADOOP_CONF_DIR. It moves to the trash what a plan
-of fsweep says and a person approved, and never deletes. probe, where and run without
---execute change nothing.` + exitStatus,
+of fsweep says and a person approved, and never deletes. probe, where, fetch and run
+without --execute change nothing.` + exitStatus,
 		Args:          cli.NoSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -55,7 +55,7 @@ of fsweep says and a person approved, and never deletes. probe, where and run wi
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cli.Usage)
-	root.AddCommand(newProbe(env), newRun(env), newResume(env), newUndo(env), newWhere(env), newRehearse(env), newUnlock(env))
+	root.AddCommand(newProbe(env), newRun(env), newResume(env), newUndo(env), newWhere(env), newRehearse(env), newUnlock(env), newFetch(env))
 	return root
 }
 

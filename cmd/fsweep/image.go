@@ -74,7 +74,7 @@ func directoryHint(dir string) string {
 		entries, _ := os.ReadDir(d) // what cannot be read holds no image to name
 		var newest string
 		for _, e := range entries {
-			if n := e.Name(); strings.HasPrefix(n, "fsimage_") && filepath.Ext(n) != ".md5" && !e.IsDir() && n > newest {
+			if n := e.Name(); strings.HasPrefix(n, "fsimage_") && filepath.Ext(n) == "" && !e.IsDir() && n > newest {
 				newest = n
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,22 +46,10 @@ func (o *cleanupOptions) readOrigin(im *image, in *inputs) (*origin, error) {
 		return nil, err
 	}
 	from := &origin{saved: fi.ModTime().UTC().Truncate(time.Millisecond)}
-	names := []string{im.name + sidecar.FetchedSuffix}
-	if target, err := filepath.EvalSymlinks(im.name); err == nil && target != im.name {
-		names = append(names, target+sidecar.FetchedSuffix)
+	in.files = append(in.files, im.fetchedNames()...)
+	if from.fetched, from.name, err = im.fetched(); err != nil {
+		return nil, cli.WithHint(err, "--image-time can say it, too")
 	}
-	for _, name := range names {
-		fetched, err := readFetched(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, cli.WithHint(err, "it says when the image was saved; fetch the image again, or remove the file and give --image-time")
-		}
-		from.fetched, from.name = fetched, name
-		break
-	}
-	in.files = append(in.files, names...)
 	if err := from.check(im, in.policy); err != nil {
 		return nil, err
 	}
@@ -71,7 +58,7 @@ func (o *cleanupOptions) readOrigin(im *image, in *inputs) (*origin, error) {
 		from.time, from.source = o.imageTime.Time, byFlag
 	case from.fetched != nil:
 		from.time = time.UnixMilli(from.fetched.ImageTimeMs).UTC()
-		from.source = fmt.Sprintf("%s: %s", shown(filepath.Base(from.name)), from.fetched.Source)
+		from.source = from.says()
 	}
 	in.warnings = append(in.warnings, from.contradictions(im)...)
 	return from, nil
@@ -113,13 +100,10 @@ func readFetched(name string) (*sidecar.Fetched, error) {
 
 // check holds the file against the policy and the image's own .md5.
 func (from *origin) check(im *image, p *cleanup.Policy) error {
-	f := from.fetched
-	switch {
-	case f == nil:
-	case f.MD5 != "" && im.want != nil && f.MD5 != im.want.String():
-		return cli.WithHint(fmt.Errorf("%s is of an image with the MD5 %s, and %s says %s", from.name, f.MD5, im.md5File, im.want),
-			"fetch the image again, with both files")
-	case f.Nameservice != "" && f.Nameservice != string(p.Nameservice):
+	if err := from.sameMD5(im); err != nil {
+		return err
+	}
+	if f := from.fetched; f != nil && f.Nameservice != "" && f.Nameservice != string(p.Nameservice) {
 		return &cli.RefusedError{Err: fmt.Errorf("the image was fetched from nameservice %q (%s), and the policy is for %q", f.Nameservice, from.name, string(p.Nameservice))}
 	}
 	return nil

@@ -46,6 +46,7 @@ func (o *quotaOptions) run(ctx context.Context, env *cli.Env, name string) error
 		bar.Stop()
 		src := analyze.NewSource(name, im.Image, t)
 		im.describe(&src)
+		im.date(env, &src)
 		rows := analyze.Quotas(t)
 		findings := analyze.Findings(name, t, rows)
 		switch o.format.Value {

@@ -53,6 +53,7 @@ func (o *reportOptions) run(ctx context.Context, env *cli.Env, name string) erro
 			return err
 		}
 		im.describe(&r.Source)
+		im.date(env, &r.Source)
 		bar.Stop()
 		if o.format.Value == "json" {
 			return reports.JSON(out, r)

@@ -34,6 +34,7 @@ func (o *planOptions) runSuggest(ctx context.Context, env *cli.Env, name string)
 		}
 		s := &reports.Suggestions{Source: analyze.NewSource(name, im.Image, t), Findings: t.Findings(), Trees: trees, Policy: suggestPolicy(trees)}
 		im.describe(&s.Source)
+		im.date(env, &s.Source)
 		bar.Stop()
 		if o.format.Value == "json" {
 			return reports.SuggestionsJSON(out, s)

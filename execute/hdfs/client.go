@@ -3,6 +3,7 @@ package hdfs
 import (
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
@@ -39,6 +40,8 @@ type Options struct {
 	TryTimeout time.Duration
 	// Dial opens connections; nil: directly, without proxies.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// RootCAs are whom certificates of web servers may come from; nil: whom the system trusts.
+	RootCAs *x509.CertPool
 	// LookupEnv reads the environment; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
 

@@ -2,6 +2,7 @@ package hdfs
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ type foundFile struct {
 
 // newFileReader makes the reader of a client, which dials DataNodes and WebHDFS by dial.
 // Both are given up when they are silent for idle.
-func newFileReader(nn fileNameNode, conf *Conf, user string, dial dialFunc, idle time.Duration) (*fileReader, error) {
+func newFileReader(nn fileNameNode, conf *Conf, user string, roots *x509.CertPool, dial dialFunc, idle time.Duration) (*fileReader, error) {
 	protection, err := configuredProtection(conf)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func newFileReader(nn fileNameNode, conf *Conf, user string, dial dialFunc, idle
 	if err != nil {
 		return nil, err
 	}
-	web := newWebHDFSWay(nn, conf, user, dial)
+	web := &webHDFSWay{nameNode: nn, conf: conf, web: newWebClient(simpleAuth(user), roots, dial)}
 	return &fileReader{nameNode: nn, protection: protection, ways: []way{native, web}}, nil
 }
 

@@ -3,7 +3,6 @@ package hdfs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,45 +23,11 @@ const (
 // webHDFSWay reads by WebHDFS OPEN: the ACTIVE NameNode names a DataNode, whose own client
 // decrypts, decodes and verifies checksums, and which sends plain bytes by HTTP or HTTPS.
 //
-// A Location can carry a delegation token. No URL is put into an error or a log; and
-// net/http's client, which would do so, is not used, only its transport. That also
-// follows no redirect by itself, and takes no proxy from the environment.
+// A Location can carry a delegation token, so no URL is put into an error or a log.
 type webHDFSWay struct {
-	nameNode  fileNameNode
-	conf      *Conf
-	auth      httpAuth
-	transport *http.Transport
-}
-
-// httpAuth says who asks. A NameNode is asked for the redirect only.
-type httpAuth interface {
-	authorize(request *http.Request)
-}
-
-// simpleAuth names the user, as simple authentication does.
-type simpleAuth string
-
-func (user simpleAuth) authorize(request *http.Request) {
-	q := request.URL.Query()
-	q.Set("user.name", string(user))
-	request.URL.RawQuery = q.Encode()
-}
-
-func newWebHDFSWay(nn fileNameNode, conf *Conf, user string, dial dialFunc) *webHDFSWay {
-	return &webHDFSWay{nameNode: nn, conf: conf, auth: simpleAuth(user), transport: &http.Transport{
-		Proxy:                  nil,
-		DialContext:            dial,
-		DisableKeepAlives:      true, // a file is read rarely, and servers close what is idle
-		DisableCompression:     true, // Content-Length is to be the file's
-		MaxResponseHeaderBytes: maxHTTPHead,
-		Protocols:              http1(),
-	}}
-}
-
-func http1() *http.Protocols {
-	p := new(http.Protocols)
-	p.SetHTTP1(true)
-	return p
+	nameNode fileNameNode
+	conf     *Conf
+	web      *webClient
 }
 
 // String names it.
@@ -174,7 +139,7 @@ func wholeFile(query url.Values) bool {
 
 // fetch asks the DataNode for the bytes.
 func (w *webHDFSWay) fetch(ctx context.Context, from *url.URL, f *foundFile) (io.ReadCloser, error) {
-	response, err := w.send(newGet(ctx, from))
+	response, err := w.web.send(newGet(ctx, from))
 	if err != nil {
 		return nil, fmt.Errorf("DataNode %s: %w", from.Host, err)
 	}
@@ -195,29 +160,11 @@ func (w *webHDFSWay) fetch(ctx context.Context, from *url.URL, f *foundFile) (io
 
 // ask asks a NameNode something about an inode, as the user.
 func (w *webHDFSWay) ask(ctx context.Context, server webServer, operation string, id uint64) (*http.Response, error) {
-	request := newGet(ctx, server.url(operation, id))
-	w.auth.authorize(request)
-	response, err := w.send(request)
+	response, err := w.web.asUser(newGet(ctx, server.url(operation, id)))
 	if err != nil {
 		return nil, fmt.Errorf("NameNode %s: %w", server.address, err)
 	}
 	return response, nil
-}
-
-func newGet(ctx context.Context, to *url.URL) *http.Request {
-	return (&http.Request{
-		Method: http.MethodGet, URL: &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery},
-		Host: to.Host, Header: http.Header{"Accept": {"*/*"}},
-	}).WithContext(ctx)
-}
-
-// send sends one request. Its errors hold no URL.
-func (w *webHDFSWay) send(request *http.Request) (*http.Response, error) {
-	response, err := w.transport.RoundTrip(request)
-	if withURL, ok := errors.AsType[*url.Error](err); ok {
-		err = withURL.Err
-	}
-	return response, err
 }
 
 // httpError makes an error of an answer that is not the one asked for: the NameNode's

@@ -18,8 +18,7 @@ func (s webServer) url(operation string, id uint64) *url.URL {
 	return &url.URL{Scheme: s.scheme, Host: s.address, Path: "/webhdfs/v1" + execute.ByID(id).Path(), RawQuery: "op=" + operation}
 }
 
-// httpServer finds it in the configuration. Where that names none, it is Hadoop 3's
-// default port on the host of the RPC address.
+// httpServer finds where a NameNode answers WebHDFS.
 func httpServer(conf *Conf, nn execute.NameNode) (webServer, error) {
 	enabled, err := conf.Bool("dfs.webhdfs.enabled", true)
 	if err != nil {
@@ -28,6 +27,12 @@ func httpServer(conf *Conf, nn execute.NameNode) (webServer, error) {
 	if !enabled {
 		return webServer{}, fmt.Errorf("%w: dfs.webhdfs.enabled is false", execute.ErrUnreadable)
 	}
+	return webServerOf(conf, nn)
+}
+
+// webServerOf finds it in the configuration. Where that names none, it is Hadoop 3's
+// default port on the host of the RPC address.
+func webServerOf(conf *Conf, nn execute.NameNode) (webServer, error) {
 	policy, err := conf.Get("dfs.http.policy")
 	if err != nil {
 		return webServer{}, err

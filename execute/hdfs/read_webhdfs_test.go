@@ -331,7 +331,7 @@ func TestWebHDFSSilent(t *testing.T) {
 				f, conf := w.file(t)
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
 				defer cancel()
-				r, err := newFileReader(f, conf.conf(), "alice", netDial, 600*time.Millisecond)
+				r, err := newFileReader(f, conf.conf(), "alice", nil, netDial, 600*time.Millisecond)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -369,7 +369,7 @@ func TestWebHDFSSecure(t *testing.T) {
 	if _, calls, err := readAll(t.Context(), r, f.id()); !errors.Is(err, execute.ErrUnreadable) || calls != 0 || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("unknown certificate: %v", err)
 	}
-	r.ways[0].(*webHDFSWay).transport.TLSClientConfig = w.nameNode.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	r.ways[0].(*webHDFSWay).web.transport.TLSClientConfig = w.nameNode.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	if got, _, err := readAll(t.Context(), r, f.id()); err != nil || !bytes.Equal(got, w.content) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

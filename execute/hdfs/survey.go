@@ -70,6 +70,7 @@ func (s *Survey) software(ctx context.Context, n *execute.NameNodeState) {
 		return
 	}
 	info := a.GetInfo()
+	n.BlockPoolID = info.GetBlockPoolID()
 	n.Version, n.ClusterID, n.NamespaceID = info.GetSoftwareVersion(), info.GetStorageInfo().GetClusterID(), int64(info.GetStorageInfo().GetNamespceID())
 }
 

@@ -80,6 +80,7 @@ func (x *StorageInfoProto) GetClusterID() string {
 
 type NamespaceInfoProto struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
+	BlockPoolID     *string                `protobuf:"bytes,3,opt,name=blockPoolID" json:"blockPoolID,omitempty"` // which namespace of a federation; nothing but fetch asks for it
 	StorageInfo     *StorageInfoProto      `protobuf:"bytes,4,req,name=storageInfo" json:"storageInfo,omitempty"`
 	SoftwareVersion *string                `protobuf:"bytes,5,req,name=softwareVersion" json:"softwareVersion,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -114,6 +115,13 @@ func (x *NamespaceInfoProto) ProtoReflect() protoreflect.Message {
 // Deprecated: Use NamespaceInfoProto.ProtoReflect.Descriptor instead.
 func (*NamespaceInfoProto) Descriptor() ([]byte, []int) {
 	return file_fsweep_survey_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *NamespaceInfoProto) GetBlockPoolID() string {
+	if x != nil && x.BlockPoolID != nil {
+		return *x.BlockPoolID
+	}
+	return ""
 }
 
 func (x *NamespaceInfoProto) GetStorageInfo() *StorageInfoProto {
@@ -307,8 +315,9 @@ const file_fsweep_survey_proto_rawDesc = "" +
 	"\n" +
 	"namespceID\x18\x02 \x02(\rR\n" +
 	"namespceID\x12\x1c\n" +
-	"\tclusterID\x18\x03 \x02(\tR\tclusterID\"\x88\x01\n" +
-	"\x12NamespaceInfoProto\x12H\n" +
+	"\tclusterID\x18\x03 \x02(\tR\tclusterID\"\xaa\x01\n" +
+	"\x12NamespaceInfoProto\x12 \n" +
+	"\vblockPoolID\x18\x03 \x01(\tR\vblockPoolID\x12H\n" +
 	"\vstorageInfo\x18\x04 \x02(\v2&.fsweep.hadoop.survey.StorageInfoProtoR\vstorageInfo\x12(\n" +
 	"\x0fsoftwareVersion\x18\x05 \x02(\tR\x0fsoftwareVersion\"\x15\n" +
 	"\x13VersionRequestProto\"T\n" +

@@ -125,6 +125,11 @@ func (e *Env) Warn(format string, args ...any) {
 	e.say("warning: %s", printable(fmt.Sprintf(format, args...)))
 }
 
+// Note prints a sentence about what happens, for who watches.
+func (e *Env) Note(format string, args ...any) {
+	e.say("%s", printable(fmt.Sprintf(format, args...)))
+}
+
 // Error prints an error after which the command goes on, in the form of the one
 // that ends it. The command must not return nil then.
 func (e *Env) Error(err error) { e.print(err) }

@@ -36,6 +36,9 @@ func (e *Env) Progress() *Progress {
 	return &Progress{env: e, start: time.Now()}
 }
 
+// NoInodes is, in place of their number, for what does not count them.
+const NoInodes = -1
+
 // Update says how much of a stage is done: inodes, and bytes of so many.
 func (p *Progress) Update(stage string, inodes, done, total int64) {
 	if p == nil {
@@ -52,11 +55,11 @@ func (p *Progress) Update(stage string, inodes, done, total int64) {
 	if p.bar == nil || stage != p.stage {
 		p.drop()
 		p.stage, p.done = stage, 0
-		p.inodes.Store(0)
+		p.inodes.Store(NoInodes)
 		p.bar = p.all.AddBar(total, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(stage+" ")),
 			mpb.AppendDecorators(
 				decor.CountersKibiByte("% .1f of % .1f"),
-				decor.Any(func(decor.Statistics) string { return ", " + humanize.Comma(p.inodes.Load()) + " inodes, " }),
+				decor.Any(func(decor.Statistics) string { return ", " + counted(p.inodes.Load()) }),
 				decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left"),
 			))
 	}
@@ -66,6 +69,14 @@ func (p *Progress) Update(stage string, inodes, done, total int64) {
 		p.done = done
 		p.bar.SetCurrent(min(done, total))
 	}
+}
+
+// counted shows a number of inodes.
+func counted(inodes int64) string {
+	if inodes == NoInodes {
+		return ""
+	}
+	return humanize.Comma(inodes) + " inodes, "
 }
 
 // Stop removes the bar for good; output may follow.
