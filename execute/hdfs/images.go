@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"fsweep/execute"
+	"fsweep/execute/hdfs/kerberos"
 )
 
 // Images gives the images that NameNodes keep, by HTTP or HTTPS, as NameNodes give
@@ -30,7 +31,7 @@ var _ execute.ImageServers = (*Images)(nil)
 
 // NewImages makes one of a client, which goes on to belong to the caller.
 func NewImages(c *Client) *Images {
-	return &Images{client: c, web: newWebClient(simpleAuth(c.user), c.opts.RootCAs, watched(c.opts.Dial, readIdle))}
+	return &Images{client: c, web: newWebClient(c.webAuth(), c.opts.RootCAs, watched(c.opts.Dial, readIdle))}
 }
 
 // ImageServers implements [execute.ImageServers].
@@ -253,6 +254,8 @@ func noAnswer(server *execute.ImageServer, err error) error {
 	_, name := errors.AsType[x509.HostnameError](err)
 	_, record := errors.AsType[tls.RecordHeaderError](err)
 	switch {
+	case kerberos.Ours(err) && !kerberos.Temporary(err):
+		e.Fault, e.Text = execute.ImageRefused, "no proof for its web server (SPNEGO)"
 	case certificate || name:
 		e.Fault, e.Text = execute.ImageUntrusted, "its certificate is not accepted"
 	case record:
@@ -269,6 +272,8 @@ func badStatus(server *execute.ImageServer, path string, response *http.Response
 		return imageFault(server, execute.ImageRefused, "%s is refused to this user: HTTP status %s", path, says)
 	case code == http.StatusNotFound:
 		return imageFault(server, execute.ImageNotServed, "there is no %s: HTTP status %s", path, says)
+	case code == http.StatusGone && strings.Contains(response.Status, "NullPointerException"): // it has no name of a user
+		return imageFault(server, execute.ImageRefused, "its web server does not ask who comes, so it gives images to nobody: hadoop.http.authentication.type of the NameNodes must be kerberos")
 	case code == http.StatusGone:
 		return imageFault(server, execute.ImageGone, "the image is gone: HTTP status %s", says)
 	case code >= http.StatusMultipleChoices && code < http.StatusBadRequest:

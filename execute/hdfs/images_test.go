@@ -127,6 +127,7 @@ func TestImageHostile(t *testing.T) {
 		"403":                      {lines("HTTP/1.1 403 Only Namenode, Secondary Namenode, and administrators may access this servlet\nContent-Length: 0\n\n"), execute.ImageRefused, "administrators may access"},
 		"404":                      {status(http.StatusNotFound), execute.ImageNotServed, "404"},
 		"410":                      {lines("HTTP/1.1 410 GetImage failed. java.io.IOException: Could not find image with txid 77?\tat org.apache.hadoop.X(ImageServlet.java:158)\nContent-Length: 0\n\n"), execute.ImageGone, `txid 77"`},
+		"410, not authenticated":   {lines("HTTP/1.1 410 GetImage failed. java.lang.NullPointerException: Cannot invoke\nContent-Length: 0\n\n"), execute.ImageRefused, "hadoop.http.authentication.type"},
 		"503":                      {status(http.StatusServiceUnavailable), execute.ImageFailed, "503"},
 		"an error that never ends": {endless("HTTP/1.1 500 Error\r\n\r\n", "x"), execute.ImageFailed, "500"},
 		"a redirect":               {http.RedirectHandler(elsewhere.URL+"/imagetransfer?delegation=SECRET", http.StatusFound).ServeHTTP, execute.ImageRedirected, "127.0.0.1"},

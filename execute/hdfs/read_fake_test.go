@@ -328,7 +328,7 @@ func readAll(ctx context.Context, r execute.Reader, file execute.FileID) (got []
 // onlyWay is a reader with one way to read.
 func onlyWay(t testing.TB, f *oneFile, conf confMap, name string) *fileReader {
 	t.Helper()
-	r, err := newFileReader(f, conf.conf(), "alice", nil, netDial, 2*time.Second)
+	r, err := newFileReader(f, conf.conf(), "alice", simpleAuth("alice"), nil, netDial, 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

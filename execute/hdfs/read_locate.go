@@ -13,7 +13,7 @@ import (
 // Reader gives what reads the files of the cluster. It dials DataNodes and the WebHDFS
 // addresses of NameNodes, besides what the Client does.
 func (c *Client) Reader() (execute.Reader, error) {
-	return newFileReader(c, c.opts.Conf, c.user, c.opts.RootCAs, c.opts.Dial, readIdle)
+	return newFileReader(c, c.opts.Conf, c.user, c.webAuth(), c.opts.RootCAs, c.opts.Dial, readIdle)
 }
 
 // blockLocations asks for the blocks in a listing of the file alone, which leaves its

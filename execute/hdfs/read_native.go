@@ -86,6 +86,8 @@ func plainBlocks(f *foundFile) (*hadoop.LocatedBlocksProto, error) {
 	switch {
 	case f.status.Encrypted || f.blocks.FileEncryptionInfo != nil:
 		return nil, fmt.Errorf("%w: in an encryption zone, DataNodes give ciphertext", execute.ErrUnreadable)
+	case f.tokens:
+		return nil, fmt.Errorf("%w: with Kerberos a DataNode wants a block token, which comes only with a call that moves the access time", execute.ErrUnreadable)
 	case f.protection != openTransfer:
 		return nil, fmt.Errorf("%w: the data transfer is protected (%s)", execute.ErrUnreadable, f.protection)
 	case f.status.ErasureCoded || f.blocks.EcPolicy != nil:

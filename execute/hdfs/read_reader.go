@@ -35,6 +35,7 @@ const (
 type fileReader struct {
 	nameNode   fileNameNode
 	protection transferProtection // by configuration alone
+	tokens     bool               // the cluster has Kerberos, and with it block tokens
 	ways       []way
 }
 
@@ -53,12 +54,17 @@ type foundFile struct {
 	status     *execute.Status
 	blocks     *hadoop.LocatedBlocksProto // checked: they cover the file
 	protection transferProtection
+	tokens     bool // DataNodes want block tokens
 }
 
 // newFileReader makes the reader of a client, which dials DataNodes and WebHDFS by dial.
 // Both are given up when they are silent for idle.
-func newFileReader(nn fileNameNode, conf *Conf, user string, roots *x509.CertPool, dial dialFunc, idle time.Duration) (*fileReader, error) {
+func newFileReader(nn fileNameNode, conf *Conf, user string, auth httpAuth, roots *x509.CertPool, dial dialFunc, idle time.Duration) (*fileReader, error) {
 	protection, err := configuredProtection(conf)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := conf.Secure() // no NameNode starts with Kerberos and without block tokens
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +73,8 @@ func newFileReader(nn fileNameNode, conf *Conf, user string, roots *x509.CertPoo
 	if err != nil {
 		return nil, err
 	}
-	web := &webHDFSWay{nameNode: nn, conf: conf, web: newWebClient(simpleAuth(user), roots, dial)}
-	return &fileReader{nameNode: nn, protection: protection, ways: []way{native, web}}, nil
+	web := &webHDFSWay{nameNode: nn, conf: conf, web: newWebClient(auth, roots, dial)}
+	return &fileReader{nameNode: nn, protection: protection, tokens: tokens, ways: []way{native, web}}, nil
 }
 
 // Read implements [execute.Reader].
@@ -153,7 +159,7 @@ func (r *fileReader) find(ctx context.Context, file execute.FileID, status *exec
 	if err := checkBlocks(file, blocks); err != nil {
 		return nil, err
 	}
-	f := &foundFile{FileID: file, status: status, blocks: blocks, protection: r.protection}
+	f := &foundFile{FileID: file, status: status, blocks: blocks, protection: r.protection, tokens: r.tokens}
 	defaults, err := r.nameNode.Defaults(ctx)
 	if err != nil {
 		return nil, err

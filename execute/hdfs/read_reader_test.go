@@ -203,7 +203,7 @@ func TestReaderBlocks(t *testing.T) {
 func TestReaderEmptyFile(t *testing.T) {
 	t.Parallel()
 	f := newOneFile(0)
-	r, err := newFileReader(f, NewConf(nil), "alice", nil, netDial, time.Second)
+	r, err := newFileReader(f, NewConf(nil), "alice", simpleAuth("alice"), nil, netDial, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestReaderBothWays(t *testing.T) {
 	w := startWeb(t, content, httptest.NewServer)
 	f := newOneFile(int64(len(content)))
 	f.addBlock(7, len(content), nodeID(t, d.address(), w.dataNode.Listener.Addr().String()))
-	r, err := newFileReader(f, confMap{"dfs.namenode.http-address": w.nameNode.Listener.Addr().String()}.conf(), "alice", nil, netDial, time.Second)
+	r, err := newFileReader(f, confMap{"dfs.namenode.http-address": w.nameNode.Listener.Addr().String()}.conf(), "alice", simpleAuth("alice"), nil, netDial, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,6 +178,9 @@ func httpError(who, address string, response *http.Response) error {
 		return fmt.Errorf("%s: HTTP status %d", who, response.StatusCode)
 	}
 	e := answer.RemoteException
+	if strings.HasSuffix(e.Message, "Security enabled but user not authenticated by filter") {
+		return fmt.Errorf("%s: HTTP status %d: its web server does not ask who comes, so it answers nobody: hadoop.http.authentication.type of the NameNodes must be kerberos", who, response.StatusCode)
+	}
 	class := e.JavaClassName
 	if class == "" {
 		class = e.Exception

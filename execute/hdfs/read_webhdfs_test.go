@@ -331,7 +331,7 @@ func TestWebHDFSSilent(t *testing.T) {
 				f, conf := w.file(t)
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
 				defer cancel()
-				r, err := newFileReader(f, conf.conf(), "alice", nil, netDial, 600*time.Millisecond)
+				r, err := newFileReader(f, conf.conf(), "alice", simpleAuth("alice"), nil, netDial, 600*time.Millisecond)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -18,20 +18,6 @@ type webClient struct {
 	transport *http.Transport
 }
 
-// httpAuth says who asks. Only a NameNode is told.
-type httpAuth interface {
-	authorize(request *http.Request)
-}
-
-// simpleAuth names the user, as simple authentication does.
-type simpleAuth string
-
-func (user simpleAuth) authorize(request *http.Request) {
-	q := request.URL.Query()
-	q.Set("user.name", string(user))
-	request.URL.RawQuery = q.Encode()
-}
-
 // newWebClient makes one; roots are whom certificates may come from, nil: whom the
 // system trusts.
 func newWebClient(auth httpAuth, roots *x509.CertPool, dial dialFunc) *webClient {
@@ -59,10 +45,24 @@ func newGet(ctx context.Context, to *url.URL) *http.Request {
 	}).WithContext(ctx)
 }
 
-// asUser sends one request to a NameNode, as the user.
+// asUser sends one request to a NameNode, as the user, and again where it asks for a proof.
 func (c *webClient) asUser(request *http.Request) (*http.Response, error) {
 	c.auth.authorize(request)
-	return c.send(request)
+	response, err := c.send(request)
+	if err != nil || response.StatusCode != http.StatusUnauthorized {
+		return response, err
+	}
+	proof, err := c.auth.proof(request, response)
+	if err == nil && proof == "" {
+		return response, nil
+	}
+	_ = response.Body.Close() // nothing of it is wanted
+	if err != nil {
+		return nil, err
+	}
+	again := newGet(request.Context(), request.URL)
+	again.Header.Set("Authorization", proof)
+	return c.send(again)
 }
 
 // send sends one request, as nobody. Its errors hold no URL.
