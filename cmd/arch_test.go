@@ -90,6 +90,8 @@ var rules = map[string]rule{
 	"cmd/internal/sidecar":         {forbid: offline, modules: []string{}},
 	"cmd/internal/imagedir":        {own: []string{"cmd/internal/sidecar"}, forbid: offline, modules: []string{}},
 	"execute":                      {forbid: offline, modules: []string{}},
+	"execute/guardfiles":           {own: []string{"execute", "proto/guardset"}, forbid: offline, modules: []string{}},
+	"proto/guardset":               {forbid: offline, modules: []string{}},
 	"execute/fetch":                {own: []string{"execute"}, forbid: offline, modules: []string{"golang.org/x/time/rate"}},
 	"proto/hadoop":                 {forbid: offline, modules: []string{protobuf}},
 	"execute/hdfs/kerberos":        {forbid: []string{"plugin", "os/exec", "net/http/..."}, modules: readsBlocks},
@@ -105,7 +107,7 @@ var rules = map[string]rule{
 	"cmd/fsweep-exec": {
 		own: []string{
 			"proto/internal/canonical",
-			"cmd/internal/imagedir", "cmd/internal/sidecar", "execute/fetch",
+			"cmd/internal/imagedir", "cmd/internal/sidecar", "execute/fetch", "execute/guardfiles", "proto/guardset",
 			"cmd/internal/cli", "execute", "execute/hdfs", "execute/hdfs/kerberos", "execute/probe", "reports/probe", "reports/internal/plaintable", "proto/hadoop", "proto/pathtext",
 			"proto/planfile", "proto/policy", "proto/live", "proto/journal", "proto/flinkmeta", "execute/check", "execute/act", "execute/journalfile", "reports/cleanup", "reports/execution",
 		},

@@ -71,7 +71,7 @@ func (o *resumeOptions) run(ctx context.Context, env *cli.Env, name string) erro
 	defer w.Close() // the error of a Writer is that of every call before
 	e := task{
 		env: env, command: "resume", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: filepath.Dir(name),
-		check: o.of(), lists: o.lists, execute: true, unproven: o.unproven, journal: w.Path(),
+		check: o.of(), lists: o.lists, guards: o.guards, execute: true, unproven: o.unproven, journal: w.Path(),
 		inputs: []string{name},
 	}
 	h := w.Journal().Header()

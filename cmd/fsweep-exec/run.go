@@ -45,6 +45,7 @@ type checkOptions struct {
 	deep   bool
 	budget int64
 	lists  string
+	guards string
 }
 
 const usualBudget = 10_000_000
@@ -53,11 +54,15 @@ func (o *checkOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.deep, "deep", false, "list everything in the items and compare fingerprints")
 	flags.Int64Var(&o.budget, "summary-inodes", usualBudget, "how many inodes the NameNode may be made to count in all; 0: none")
 	flags.StringVar(&o.lists, "lists-dir", "", "`directory` of the live lists and pins that the plan names; without it that of the plan")
+	flags.StringVar(&o.guards, "guards-dir", "", "`directory` with guards.json and files that were fetched by hand, for guards that cannot be read otherwise")
 }
 
 func (o *checkOptions) validate(cmd *cobra.Command) error {
 	if o.budget < 0 {
 		return cli.Usage(cmd, fmt.Errorf("--summary-inodes %d: must be 0 or more", o.budget))
+	}
+	if f := cmd.Flags().Lookup("guards-dir"); f.Changed && o.guards == "" { // an unset variable of a script
+		return cli.Usage(cmd, errors.New("--guards-dir is empty"))
 	}
 	return nil
 }
@@ -153,7 +158,7 @@ func (o *runOptions) run(ctx context.Context, env *cli.Env, name string) error {
 	}
 	defer plan.close()
 	e := task{env: env, command: "run", cluster: &o.clusterOptions, results: &o.resultOptions, plan: plan, journalDir: o.journalDir}
-	e.check, e.lists = o.of(), o.lists
+	e.check, e.lists, e.guards = o.of(), o.lists, o.guards
 	if o.approved != "" {
 		digest, err := planfile.ParseDigest(o.approved)
 		if err != nil {

@@ -31,6 +31,7 @@ type task struct {
 	results    *resultOptions
 	check      check.Options
 	lists      string    // directory of live lists and pins; empty: that of the plan
+	guards     string    // directory of guards that were fetched by hand; empty: none
 	plan       *openPlan // nil: of commands that go without
 	journalDir string
 	execute    bool // it may change something
@@ -58,10 +59,11 @@ func (e *task) do(ctx context.Context, work func(context.Context, *act.Params, *
 	if err != nil {
 		return err
 	}
-	reader, err := c.client.Reader()
+	reader, closeReader, err := e.reader(c)
 	if err != nil {
 		return err
 	}
+	defer closeReader()
 	e.check.Survey = c
 	e.check.Lists = readList(h, e.listsDir())
 	if e.session, err = check.New(e.plan.Reader, e.plan.digest, c, reader, e.check); err != nil {

@@ -255,7 +255,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 	for _, want := range []string{
 		"  moved back          1 item\n", "  failed              0 items\n",
 		"    belt-trash-interval  1 item, 2 inodes, 40B\n", "    purged               1 item\n",
-		"cannot be read: none for /x\n", "has its name (/y)\n",
+		"cannot be read: none for /x\n", "have somebody fetch them for --guards-dir.\n", "has its name (/y)\n",
 		"does not know: /r/j/new (/z)\n", "complete checkpoint: /r/j/young is young (/z)\n", "referenced: /r/c/s by /z\n",
 	} {
 		if !strings.Contains(b.String(), want) {

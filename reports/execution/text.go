@@ -229,7 +229,13 @@ func (t *text) rules(s *sums) {
 	for _, rule := range s.rules() {
 		t.print("    ", cleanup.Pad(cleanup.Printable(rule), width-2), amount(s.byRule[rule]))
 	}
+	if s.byRule[guardNotReadable] != nil {
+		t.print("    ", "These may go when the files are read that may refer to them: see why they are not, or have somebody fetch them for --guards-dir.")
+	}
 }
+
+// guardNotReadable is the rule that keeps what a file may refer to that nobody could read.
+const guardNotReadable = "guard-not-readable"
 
 // amount leaves out what nobody knows: an undo and a rehearsal know paths only.
 func amount(c *count) string {
