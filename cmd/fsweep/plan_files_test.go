@@ -59,6 +59,43 @@ func TestPlanTemporaryFile(t *testing.T) {
 	}
 }
 
+// TestStoredTemporaryFile: that there is no room for the checkpoints of a large run ends plan
+// and explain alike. What was there stays as it was, and of temporary files nothing is left.
+func TestStoredTemporaryFile(t *testing.T) {
+	t.Parallel()
+	dir, temp := t.TempDir(), t.TempDir()
+	c := manyCheckpoints(3000)
+	path := c.explain
+	c.write(t, dir)
+	for name, x := range map[string]struct{ temp, limit, want string }{
+		"missing": {filepath.Join(dir, "missing"), "unlimited", "no such file or directory"},
+		"full":    {temp, "100", "file too large"}, // 50 KiB; checkpoints take some hundred
+	} {
+		out := filepath.Join(dir, name+".out")
+		if err := os.WriteFile(out, []byte("before"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{c.command("plan", "-o", out), c.command("explain", "-o", out, path)} {
+			script := []string{"-c", "ulimit -f " + x.limit + ` && exec "$@"`, "sh", buildProgram(t)}
+			cmd := exec.CommandContext(t.Context(), "sh", append(script, args...)...)
+			cmd.Env = append(os.Environ(), "TMPDIR="+x.temp)
+			b, err := cmd.CombinedOutput()
+			exit, ok := errors.AsType[*exec.ExitError](err)
+			if !ok || exit.ExitCode() != 5 || !strings.Contains(string(b), "writing a temporary file in "+x.temp+": "+x.want+"\n") || !strings.Contains(string(b), "TMPDIR") {
+				t.Errorf("%s: %s: %v: %s", name, args[0], err, b)
+			}
+			if b, err := os.ReadFile(out); err != nil || string(b) != "before" {
+				t.Errorf("%s: %s: the output is %.100q, %v", name, args[0], b, err)
+			}
+		}
+	}
+	for of, want := range map[string]int{temp: 0, dir: 6} { // image, its MD5, policy, list, two outputs
+		if list, err := os.ReadDir(of); err != nil || len(list) != want {
+			t.Errorf("%v, %v", list, err)
+		}
+	}
+}
+
 // TestPlanFileNames: image and policy have any names; a plan shows them in text form.
 func TestPlanFileNames(t *testing.T) {
 	t.Parallel()
