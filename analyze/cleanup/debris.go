@@ -57,7 +57,13 @@ func (u *UnitDecision) take(list items) {
 }
 
 // Many tells whether there can be more items than memory, so that they are not in Items.
-func (u *UnitDecision) Many() bool { return u.more != nil }
+func (u *UnitDecision) Many() bool { return u.more != nil || u.many }
+
+// Selected is the unit as one item, for what selected it. It may be moved in parts, and is not
+// among the items of the decision then.
+func (u *UnitDecision) Selected() *Item {
+	return &Item{Rule: u.Rule, Path: u.Path, Root: u.root, Job: &JobDecision{}, Unit: u}
+}
 
 // EachItem calls fn for all items of a unit, in their order; an error of it ends that. Others
 // are those of the temporary file that has the checkpoints of a run with very many.

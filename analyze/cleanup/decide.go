@@ -100,6 +100,7 @@ type UnitDecision struct {
 	Newer int64
 
 	more items  // of a run whose checkpoints are stored; nil: Items are all
+	many bool   // the same of a unit that was packed: its items are packed beside it
 	nth  uint32 // its place by path among the units of its job
 	root *RootDecision
 }

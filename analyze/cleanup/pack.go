@@ -17,6 +17,7 @@ func AppendUnit(b []byte, u *UnitDecision, items []*Item, contents bool) []byte 
 	f := u.Unit
 	b = append(b, byte(u.Verdict), byte(f.Kind))
 	b = extsort.AppendBool(extsort.AppendBool(extsort.AppendBool(b, u.whole), u.NeedsReferenceProof), f.Times.HasMetadata)
+	b = extsort.AppendBool(b, u.Many())
 	b = extsort.AppendBytes(extsort.AppendBytes(extsort.AppendBytes(b, u.Rule), u.Path), f.Name)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, f.INodeID), f.ParentID)
 	b = appendTotals(extsort.AppendSigned(b, u.Newer), &f.Totals)
@@ -135,7 +136,7 @@ func (p *Unpacker) Unit(b []byte, root *RootDecision, j *JobDecision) (*UnitDeci
 	*f = flink.Unit{Shared: flink.Area{Dir: namespace.NoDir}, Taskowned: flink.Area{Dir: namespace.NoDir}}
 	*u = UnitDecision{Unit: f, root: root, Verdict: Verdict(r.Byte())}
 	f.Kind = flink.UnitKind(r.Byte())
-	u.whole, u.NeedsReferenceProof, f.Times.HasMetadata = r.Bool(), r.Bool(), r.Bool()
+	u.whole, u.NeedsReferenceProof, f.Times.HasMetadata, u.many = r.Bool(), r.Bool(), r.Bool(), r.Bool()
 	u.Rule, u.Path, f.Name = Rule(p.Text(r.Bytes())), Path(r.Bytes()), string(r.Bytes())
 	f.INodeID, f.ParentID, u.Newer = r.Unsigned(), r.Unsigned(), r.Signed()
 	readTotals(r, &f.Totals)

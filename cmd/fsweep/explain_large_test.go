@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fsweep/fsimage/imagetest"
 	"fsweep/proto/planfile"
@@ -14,15 +18,27 @@ import (
 // explained is of an explanation what says what an item is.
 type explained struct {
 	Verdict string
-	Unit    struct{ Items []explainedItem }
+	Unit    explainedUnit
 	Item    *explainedItem
+}
+
+type explainedUnit struct {
+	Path    string
+	Verdict string
+	Items   []explainedItem
+	Reasons []explainedReason
 }
 
 type explainedItem struct {
 	Path     string
 	Inodes   int64
 	Totals   planfile.Totals
-	Deferred []struct{ Rule string }
+	Deferred []explainedReason
+}
+
+type explainedReason struct {
+	Rule  string
+	Facts map[string]any
 }
 
 // TestExplainLargeRun: a run whose checkpoints are in a temporary file is explained with the
@@ -71,6 +87,7 @@ func TestExplainLargeRun(t *testing.T) {
 						t.Fatalf("%d checkpoints: chk-%d is %+v", n, k, i)
 					}
 				}
+				checkLargePlan(t, program, &p, all.Explanations[0].Unit, n-c.stay)
 				items := all.Explanations[0].Unit.Items
 				if len(items) != n-c.stay {
 					t.Fatalf("%d checkpoints: %d items", n, len(items))
@@ -86,4 +103,60 @@ func TestExplainLargeRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkLargePlan: a plan shows the same of the unit, and its summary has as many items as the
+// plan itself.
+func checkLargePlan(t *testing.T, program string, p *largePlan, want explainedUnit, items int) {
+	t.Helper()
+	if r := want.Reasons[0]; want.Verdict == "candidate" && (r.Facts["subtree_mtime_ms"] != float64(imagetest.DefaultTimeMs) || r.Facts["newer_in_job"] != 1.0) {
+		t.Errorf("%+v", r)
+	}
+	file := filepath.Join(p.dir, "plan.jsonl")
+	run := func(more ...string) []byte {
+		out, err := exec.CommandContext(t.Context(), program, p.command("plan", append([]string{"-o", file}, more...)...)...).Output()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return out
+	}
+	digits := fmt.Sprint(items)
+	if items >= 1000 {
+		digits = digits[:1] + "," + digits[1:]
+	}
+	if out := string(run()); !strings.Contains(out, "would be moved      "+digits+" items, ") || strings.Contains(out, "Nothing would be moved") {
+		t.Errorf("not %s items: %s", digits, out[strings.Index(out, "Summary"):])
+	}
+	if got := plannedItems(t, file); got != int64(items) {
+		t.Errorf("%d items in the plan, want %d", got, items)
+	}
+	var all struct {
+		Roots []struct {
+			Jobs []struct{ Units []explainedUnit }
+		}
+	}
+	if err := json.Unmarshal(run("--format", "json", "--list-contents"), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range all.Roots[0].Jobs[0].Units {
+		if got.Path != want.Path {
+			continue
+		}
+		if len(got.Items) != items {
+			t.Fatalf("%d items are shown, want %d", len(got.Items), items)
+		}
+		for i := range got.Items {
+			got.Items[i].Totals.Space = 0 // only a plan knows it
+		}
+		w := want
+		w.Items = slices.Clone(want.Items)
+		for i := range w.Items {
+			w.Items[i].Totals.Space = 0
+		}
+		if diff := cmp.Diff(w, got); diff != "" {
+			t.Errorf("explained, planned: %.2000s", diff)
+		}
+		return
+	}
+	t.Error("the unit is not shown")
 }

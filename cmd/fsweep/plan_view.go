@@ -213,9 +213,12 @@ func (u *unitView) detail() {
 	}
 	u.detailed = true
 	u.evidence()
-	if u.d.Verdict == cleanup.Keep {
+	switch {
+	case u.d.Verdict == cleanup.Keep:
 		u.Reasons = reasons(u.d.Keeps)
-	} else if len(u.items) > 0 {
+	case u.d.Many():
+		u.Reasons[0].Facts = plan.Evidence(u.d.Selected())
+	case len(u.items) > 0:
 		u.Reasons[0].Facts = u.items[0].Evidence
 	}
 	if u.s.contents {
