@@ -23,6 +23,9 @@ func (m *made) look(t testing.TB) {
 			return nil
 		}
 		if e.More { // of the unit before
+			if !e.Unit.Many() {
+				t.Errorf("%s has more items than it says", e.Unit.Path)
+			}
 			got[len(got)-1] += showItems(e.Unit.Items)
 		} else {
 			got = append(got, showUnit(e.Unit))
