@@ -131,6 +131,9 @@ func (o *planOptions) validate(cmd *cobra.Command) error {
 		if err := alone("print-policy", "output"); err != nil {
 			return err
 		}
+		if o.format.Value == "json" {
+			return cli.Usage(cmd, errors.New("--print-policy goes without --format json: a policy is YAML"))
+		}
 		fallthrough
 	default:
 		if err := o.needPolicy(cmd); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ func (m *moment) Set(s string) error {
 	t, err := time.Parse(time.RFC3339, s)
 	t = t.UTC().Truncate(time.Millisecond)
 	switch {
-	case err != nil:
+	case err != nil, strings.Contains(s, ","): // which Go takes for a point
 		return errors.New("write a time such as 2026-11-29T21:30:00Z, with Z for UTC or an offset such as +02:00")
 	case t.UnixMilli() <= 0 || t.Year() > lastYear:
 		return fmt.Errorf("must be after 1970 and not beyond the year %d", lastYear)

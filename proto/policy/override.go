@@ -41,7 +41,7 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 	problems := out.selectRoots(o.Roots)
 	if !o.Now.IsZero() && o.ImageTime.After(o.Now) {
 		problems = append(problems, flagProblem("image-time", "%s is after --now %s",
-			o.ImageTime.UTC().Format(time.RFC3339), o.Now.UTC().Format(time.RFC3339)))
+			o.ImageTime.UTC().Format(time.RFC3339Nano), o.Now.UTC().Format(time.RFC3339Nano)))
 	}
 	for i := range out.Roots {
 		problems = append(problems, out.narrow(&out.Roots[i], o)...)

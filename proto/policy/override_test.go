@@ -111,6 +111,11 @@ func TestWithRefused(t *testing.T) {
 			Overrides{Now: now, ImageTime: now.Add(24 * time.Hour)},
 			[]string{"policy.yaml: --image-time: 2026-11-30T12:00:00Z is after --now 2026-11-29T12:00:00Z"},
 		},
+		{
+			"an image of half a second later",
+			Overrides{Now: now, ImageTime: now.Add(500 * time.Millisecond)},
+			[]string{"policy.yaml: --image-time: 2026-11-29T12:00:00.5Z is after --now 2026-11-29T12:00:00Z"},
+		},
 	} {
 		_, err := mustParse(t, two).With(c.o)
 		policy, ok := errors.AsType[*Error](err)
