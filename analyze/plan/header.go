@@ -57,7 +57,7 @@ func (b *builder) header() planfile.Header {
 		h.Roots = append(h.Roots, root)
 	}
 	h.Executable = acting > 0 && (h.Complete || p.Preflight != cleanup.PreflightAll)
-	h.Warnings = warnings(b.r.Warnings, p.Notes(), b.warnings)
+	h.Warnings = warnings(b.r.Warnings, p.Notes(), b.unusable(), b.warnings)
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ roots:
 		Format: 1, Tool: "fsweep", Version: "1", Source: h.Source,
 		Policy: planfile.Policy{Name: "policy.yaml", Digest: m.policy.Digest()},
 		NowMs:  w.now.UnixMilli(), ExpiresMs: imageTime.UnixMilli() + 12*hour, Nameservice: "ns1",
-		Warnings: []string{"one", "two", `bad\xff`}, Preflight: "all", Removal: "quarantine", Quarantine: []planfile.Place{{Path: "/q/box", InodeID: box.ID}},
+		Warnings: []string{"one", "two", `bad\xff`, "the hold path /ops/file exists: nothing is executed while it does"}, Preflight: "all", Removal: "quarantine", Quarantine: []planfile.Place{{Path: "/q/box", InodeID: box.ID}},
 		UnreadableGuard: "everything", GuardAgeMs: 36 * hour, ForeignAuthorities: []string{"other:8020"},
 		LockDir:   planfile.Place{Path: "/ops/fsweep", InodeID: lock.ID},
 		HoldPaths: []planfile.Place{{Path: "/ops/file", InodeID: hold.ID}, {Path: "/ops/fsweep/HOLD"}},
@@ -251,6 +252,36 @@ func TestContradictions(t *testing.T) {
 			if in := strings.Contains(string(g.Path), "/"+runB+"/") && (bad == 1 || strings.Contains(string(g.Path), "/good/")); bad == 0 && (g.Item != 0) != in {
 				t.Errorf("%s: %+v", name, g)
 			}
+		}
+	}
+}
+
+// TestUnusable has places of the policy with which no executor can begin.
+func TestUnusable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		there []string
+		want  []string
+	}{
+		{nil, []string{"the quarantine /q/box is not in the image: nothing of this plan can be executed; make it, and plan from an image that has it"}},
+		{[]string{"/q/box/", "/ops/fsweep/"}, nil},
+		{[]string{"/q/boxes/", "/q/b", "/ops/fsweep/HOLDER"}, []string{"the quarantine /q/box is not in the image: nothing of this plan can be executed; make it, and plan from an image that has it"}},
+		{
+			[]string{"/q/box", "/ops/fsweep"},
+			[]string{"the lock directory /ops/fsweep is no directory: nothing can be executed", "the quarantine /q/box is no directory: nothing can be executed"},
+		},
+		{
+			[]string{"/q/box/", "/ops/fsweep/HOLD/", "/ops/hold"},
+			[]string{"the hold path /ops/fsweep/HOLD exists: nothing is executed while it does", "the hold path /ops/hold exists: nothing is executed while it does"},
+		},
+	} {
+		w := newWorld("removal: quarantine:/q/box\nhold_paths: [/ops/fsweep/HOLD, /ops/hold]\n" + jobRun)
+		w.old("/f/cp/job")
+		for _, path := range c.there {
+			w.put(path, 1)
+		}
+		if got := w.write(t, 1).plan.Header.Warnings; !slices.Equal(got, c.want) {
+			t.Errorf("with %q:\n%s", c.there, cmp.Diff(c.want, got))
 		}
 	}
 }

@@ -143,6 +143,30 @@ func (b *builder) missing() error {
 	return fmt.Errorf("%w: ['%s']", ErrNotFound, strings.Join(names, "', '"))
 }
 
+// unusable warns of what keeps any executor from carrying the plan out, as far as the
+// image shows it. A lock directory that is not there may still be made.
+func (b *builder) unusable() (out []string) {
+	warn := func(format string, p *place) {
+		out = append(out, fmt.Sprintf(format, pathtext.Append(nil, string(p.Path))))
+	}
+	if p := b.at.lock; p.missing && p.InodeID != 0 {
+		warn("the lock directory %s is no directory: nothing can be executed", p)
+	}
+	switch p := b.at.quarantine; {
+	case p == nil || !p.missing:
+	case p.InodeID != 0:
+		warn("the quarantine %s is no directory: nothing can be executed", p)
+	default:
+		warn("the quarantine %s is not in the image: nothing of this plan can be executed; make it, and plan from an image that has it", p)
+	}
+	for _, p := range b.at.holds {
+		if p.InodeID != 0 {
+			warn("the hold path %s exists: nothing is executed while it does", p)
+		}
+	}
+	return out
+}
+
 func listed(places []*place) []planfile.Place {
 	var out []planfile.Place
 	for _, p := range places {
