@@ -280,7 +280,7 @@ func TestUnusable(t *testing.T) {
 		for _, path := range c.there {
 			w.put(path, 1)
 		}
-		if got := w.write(t, 1).plan.Header.Warnings; !slices.Equal(got, c.want) {
+		if got := w.write(t, 1).plan.Warnings; !slices.Equal(got, c.want) {
 			t.Errorf("with %q:\n%s", c.there, cmp.Diff(c.want, got))
 		}
 	}
