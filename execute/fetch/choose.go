@@ -16,7 +16,7 @@ type SparedError struct{ Servers []execute.ImageServer }
 // Error says what each NameNode is.
 func (e *SparedError) Error() string {
 	if len(e.Servers) == 1 {
-		return "the only NameNode is " + describe(&e.Servers[0]) + "; it is not asked for its image without leave"
+		return "there is only one NameNode, and " + describe(&e.Servers[0]) + "; it is not asked for its image without leave"
 	}
 	return "no NameNode is a standby or an observer: " + describeAll(e.Servers)
 }

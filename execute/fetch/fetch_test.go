@@ -159,7 +159,7 @@ func TestWhich(t *testing.T) {
 		"two standbys":             {roles: []execute.Role{active, standby, standby}, txids: []int64{1, 50, 51}, want: []int{2, 1}},
 		"one does not tell":        {roles: []execute.Role{active, standby, standby}, txids: []int64{1, execute.NoImage, 51}, want: []int{2, 1}},
 		"one is down":              {roles: []execute.Role{active, standby, standby}, err: []error{nil, down, nil}, want: []int{2}},
-		"only one":                 {roles: []execute.Role{active}, text: "the only NameNode is nn1 is ACTIVE", spared: true},
+		"only one":                 {roles: []execute.Role{active}, text: "there is only one NameNode, and nn1 is ACTIVE", spared: true},
 		"only one, asked":          {roles: []execute.Role{active}, fromActive: true, want: []int{0}},
 		"two active":               {roles: []execute.Role{active, active}, text: "no NameNode is a standby or an observer: nn1 is ACTIVE; nn2 is ACTIVE", spared: true},
 		"the standby is down":      {roles: []execute.Role{active, standby}, err: []error{nil, down}, text: "no standby or observer can be asked for its image: nn1 is ACTIVE; nn2 is standby: down"},
