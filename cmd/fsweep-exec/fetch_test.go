@@ -207,7 +207,7 @@ func TestFetchFails(t *testing.T) {
 		code     int
 		want     []string
 	}{
-		"only ACTIVE": {states: []string{"active"}, code: 3, want: []string{"the only NameNode is", "is ACTIVE", "hint: --from-active"}},
+		"only ACTIVE": {states: []string{"active"}, code: 3, want: []string{"there is only one NameNode", "is ACTIVE", "hint: --from-active"}},
 		"two ACTIVE":  {states: []string{"active", "active"}, code: 3, want: []string{"no NameNode is a standby"}},
 		"no JMX":      {states: []string{"", ""}, code: 5, want: []string{"nn1 is not known to be a standby", "hint: --from-active"}},
 		"403": {
