@@ -26,18 +26,21 @@ type fakeNameNode struct {
 	*httptest.Server
 	state    string // "": /jmx is forbidden
 	txid     atomic.Int64
-	savedMs  int64
+	savedMs  atomic.Int64
 	content  []byte
-	transfer http.HandlerFunc // in place of the image
-	sent     atomic.Int64     // requests for the image
+	transfer atomic.Pointer[http.HandlerFunc] // in place of the image
+	sent     atomic.Int64                     // requests for the image
 }
+
+// answer makes requests for the image be answered otherwise.
+func (n *fakeNameNode) answer(h http.HandlerFunc) { n.transfer.Store(&h) }
 
 func (n *fakeNameNode) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	switch {
 	case in.URL.Path == "/imagetransfer":
 		n.sent.Add(1)
-		if n.transfer != nil {
-			n.transfer(out, in)
+		if h := n.transfer.Load(); h != nil {
+			(*h)(out, in)
 			return
 		}
 		n.image(out, in)
@@ -46,7 +49,7 @@ func (n *fakeNameNode) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	default:
 		_, attribute, _ := strings.Cut(in.URL.Query().Get("get"), "::")
 		value := map[string]any{
-			"State": n.state, "ClusterId": "CID-1", "BlockPoolId": "BP-1", "LastCheckpointTime": n.savedMs,
+			"State": n.state, "ClusterId": "CID-1", "BlockPoolId": "BP-1", "LastCheckpointTime": n.savedMs.Load(),
 			"JournalTransactionInfo": fmt.Sprintf(`{"MostRecentCheckpointTxId":"%d"}`, n.txid.Load()),
 		}[attribute]
 		_ = json.NewEncoder(out).Encode(map[string]any{"beans": []any{map[string]any{attribute: value}}})
@@ -74,7 +77,8 @@ func newFetchSite(t *testing.T, states ...string) *fetchSite {
 	keys := map[string]string{"dfs.nameservices": "ns1", "fs.defaultFS": "hdfs://ns1"}
 	var ids []string
 	for i, state := range states {
-		n := &fakeNameNode{state: state, savedMs: time.Now().Add(-time.Hour).UnixMilli(), content: bytes.Repeat([]byte("HDFSIMG1"), 1<<17)}
+		n := &fakeNameNode{state: state, content: bytes.Repeat([]byte("HDFSIMG1"), 1<<17)}
+		n.savedMs.Store(time.Now().Add(-time.Hour).UnixMilli())
 		n.txid.Store(42)
 		n.Server = httptest.NewServer(n)
 		t.Cleanup(n.Close)
@@ -159,7 +163,7 @@ const image42 = "fsimage_0000000000000000042"
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	s := newFetchSite(t, "active", "standby")
-	s.nodes[0].savedMs += 60_000 // the upload came a minute later
+	s.nodes[0].savedMs.Add(60_000) // the upload came a minute later
 	stdout, stderr := s.exits(0, s.command())
 	if stdout != filepath.Join(s.dir, image42)+"\n" || !strings.Contains(stderr, image42+" (1048576 bytes) from nn2, standby, "+s.nodes[1].URL) {
 		t.Errorf("%q, %q", stdout, stderr)
@@ -176,7 +180,7 @@ func TestFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := sidecar.Fetched{
-		Format: 1, ImageTimeMs: s.nodes[1].savedMs, TxID: 42, MD5: fmt.Sprintf("%x", md5.Sum(s.nodes[1].content)), ClusterID: "CID-1", Nameservice: "ns1",
+		Format: 1, ImageTimeMs: s.nodes[1].savedMs.Load(), TxID: 42, MD5: fmt.Sprintf("%x", md5.Sum(s.nodes[1].content)), ClusterID: "CID-1", Nameservice: "ns1",
 		Source: "last checkpoint of NameNode nn2 (standby, " + s.nodes[1].URL + "), where the image is from",
 	}
 	if *f != want {
@@ -273,7 +277,7 @@ func TestFetchFails(t *testing.T) {
 			s := newFetchSite(t, tc.states...)
 			for _, n := range s.nodes {
 				if tc.transfer != nil {
-					n.transfer = tc.transfer(n)
+					n.answer(tc.transfer(n))
 				}
 			}
 			if tc.prepare != nil {
@@ -345,7 +349,7 @@ func TestFetchSignals(t *testing.T) {
 			t.Parallel()
 			s := newFetchSite(t, "active", "standby")
 			begun := make(chan struct{})
-			s.nodes[1].transfer = slowly(s.nodes[1], begun)
+			s.nodes[1].answer(slowly(s.nodes[1], begun))
 			cmd := s.command()
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
@@ -369,7 +373,7 @@ func TestFetchSignals(t *testing.T) {
 			if got := s.files(); sig != syscall.SIGKILL && len(got) != 0 || sig == syscall.SIGKILL && len(got) != 1 {
 				t.Errorf("left %q", got)
 			}
-			s.nodes[1].transfer = nil
+			s.nodes[1].transfer.Store(nil)
 			s.exits(0, s.command())
 			if got := s.files(); !slices.Equal(got, []string{image42, image42 + ".fetched.json", image42 + ".md5"}) {
 				t.Errorf("%q", got)
@@ -399,14 +403,14 @@ func TestFetchRetries(t *testing.T) {
 	t.Parallel()
 	s := newFetchSite(t, "active", "standby")
 	n := s.nodes[1]
-	n.transfer = func(out http.ResponseWriter, in *http.Request) {
+	n.answer(func(out http.ResponseWriter, in *http.Request) {
 		if n.sent.Load() == 1 {
 			n.txid.Store(43)
 			http.Error(out, "gone", http.StatusGone)
 			return
 		}
 		n.image(out, in)
-	}
+	})
 	_, stderr := s.exits(0, s.command())
 	if !strings.Contains(stderr, "the image is gone") || !strings.Contains(stderr, "trying again in 5s") || s.files()[0] != nameOf(43) {
 		t.Errorf("%q\n%s", s.files(), stderr)

@@ -170,7 +170,8 @@ func TestHostile(t *testing.T) {
 		if _, err := Parse("policy.yaml", []byte(src)); err == nil || len(err.Error()) > 5000 {
 			t.Errorf("%s: %.5000v", name, err)
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		// Under the race detector, where tests are short, all takes many times as long.
+		if took := time.Since(began); took > 5*time.Second && !testing.Short() {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
