@@ -161,10 +161,10 @@ func TestPlanMemory(t *testing.T) {
 		func() largePlan { return millionFiles(million) }, func() largePlan { return manyChildren(million) },
 		func() largePlan { return manyJobs(million / 2) }, func() largePlan { return manySavepoints(million) },
 		func() largePlan { return largeJob(300_000) }, func() largePlan { return manyMapped(million) }, func() largePlan { return manySwept(300_000) },
-		func() largePlan { return manyCheckpoints(300_000) }, func() largePlan { return manyIncomplete(300_000) }, func() largePlan { return manyParts(300_000) },
-		func() largePlan { return manyKept(300_000) }, func() largePlan { return manyTied(300_000) }, func() largePlan { return manyPointers(million) },
-		func() largePlan { return manyClusters(million / 2) }, func() largePlan { return largeChild(million / 2) }, func() largePlan { return largeChangelog(million) },
-		func() largePlan { return manyQuotas(200_000) }, func() largePlan { return manyUnknown(300_000) }, func() largePlan { return manySpoiled(200_000) },
+		func() largePlan { return manyCheckpoints(100_000) }, func() largePlan { return manyIncomplete(100_000) }, func() largePlan { return manyParts(100_000) },
+		func() largePlan { return manyKept(100_000) }, func() largePlan { return manyTied(100_000) }, func() largePlan { return manyPointers(million / 4) },
+		func() largePlan { return manyClusters(million / 5) }, func() largePlan { return largeChild(million / 5) }, func() largePlan { return largeChangelog(million / 4) },
+		func() largePlan { return manyQuotas(100_000) }, func() largePlan { return manyUnknown(100_000) }, func() largePlan { return manySpoiled(50_000) },
 	} {
 		c := make()
 		t.Run(c.name, func(t *testing.T) {
