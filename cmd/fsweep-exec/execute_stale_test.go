@@ -256,7 +256,7 @@ func TestNameNodeJournals(t *testing.T) {
 	s.user = "alice"
 	s.nothingDone("another user's journal", func() {
 		for _, args := range [][]string{{"resume", cut, "--plan", s.plan}, {"undo", cut}} {
-			if out := s.exits(3, args...); !strings.Contains(out, "of user flink") {
+			if out := s.exits(3, args...); !strings.Contains(out, `of user "flink"`) {
 				t.Errorf("%s does not say why\n%s", args[0], out)
 			}
 		}
