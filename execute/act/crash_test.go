@@ -55,10 +55,7 @@ func TestCrash(t *testing.T) {
 		before := s.world(t)
 		n := operations(t, before, func(w *world) { w.until(t) })
 		first := operations(t, before, func(w *world) { _, _ = w.run(context.Background()) })
-		step := min(1+3*k, 7)
-		if testing.Short() {
-			step = 23
-		}
+		step := every{first: 1, short: 11, others: min(1+3*k, 7), othersShort: 23}.of(k)
 		for _, delay := range delays {
 			for _, after := range moments {
 				t.Run(fmt.Sprintf("%s %s after=%t", s.name, delay, after), func(t *testing.T) {
@@ -110,9 +107,10 @@ func (w *world) same(t *testing.T, before *world, state string) {
 // TestCrashTwice: a process dies, and the one that goes on dies, too.
 func TestCrashTwice(t *testing.T) {
 	t.Parallel()
-	for _, s := range scenes() {
+	for k, s := range scenes() {
 		before := s.world(t)
 		n := operations(t, before, func(w *world) { w.until(t) })
+		again := every{first: 1, short: 1, others: 6, othersShort: 6}.of(k)
 		step := 97
 		if testing.Short() {
 			step = 191
@@ -127,10 +125,10 @@ func TestCrashTwice(t *testing.T) {
 					_, _ = first.run(context.Background())
 					first.fs.Advance(delay)
 					m := operations(t, first, func(w *world) { w.until(t) })
-					for k := 1 + i%6; k <= m && !t.Failed(); k += 6 {
+					for k := 1 + i%again; k <= m && !t.Failed(); k += again {
 						w := first.clone()
 						w.watchSends(t, w.disk, nil)
-						w.crash(k, k/6%2 == 0)
+						w.crash(k, k/max(2, again)%2 == 0)
 						_, _ = w.run(context.Background())
 						w.fs.Advance(delay)
 						all := w.disk.left()

@@ -66,18 +66,15 @@ func sweep(t *testing.T, name string, before *world, n, step int, do func(t *tes
 	}
 }
 
-// TestFaults puts each fault at each operation of a run. Whatever happens, a rename is
+// TestFaults puts each fault at operations of a run, at others for each fault. Whatever happens, a rename is
 // sent only with an intent on the disk, nothing but items and locks is renamed, nothing is
 // overwritten, and the journal is true.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, s := range scenes() {
+	for k, s := range scenes() {
 		before := s.world(t)
 		n := operations(t, before, func(w *world) { w.until(t) })
-		step := 29
-		if testing.Short() {
-			step = 131
-		}
+		step := every{first: 5, short: 31, others: 29, othersShort: 131}.of(k)
 		sweep(t, s.name, before, n, step, func(t *testing.T, w *world, f faulty) {
 			t.Helper()
 			w.watchSends(t, w.disk, w.fault)
@@ -139,7 +136,7 @@ func (w *world) goOn(t *testing.T, before *world, state string, f faulty) {
 	w.truth(t, w.disk)
 }
 
-// TestUndoFaults puts each fault at each operation of an undo.
+// TestUndoFaults puts each fault at operations of an undo, at others for each fault.
 func TestUndoFaults(t *testing.T) {
 	t.Parallel()
 	for _, s := range undoes(t) {

@@ -16,6 +16,22 @@ type scene struct {
 	state string // of the items in the end
 }
 
+// every says how many operations a sweep goes on at a time. The scenes are alike, so only the first
+// one, the trash, is gone through densely; the others take what time allows.
+type every struct{ first, short, others, othersShort int }
+
+func (e every) of(k int) int {
+	switch {
+	case k == 0 && testing.Short():
+		return e.short
+	case k == 0:
+		return e.first
+	case testing.Short():
+		return e.othersShort
+	}
+	return e.others
+}
+
 // scenes are what every sweep goes through: the trash and a quarantine, one NameNode and two,
 // those that remember what they did and those that do not.
 func scenes() []scene {

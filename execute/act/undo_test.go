@@ -66,10 +66,7 @@ func TestUndoCrash(t *testing.T) {
 	for k, s := range undoes(t) {
 		before := s.world(t)
 		n := operations(t, before, func(w *world) { w.restored(t) })
-		step := min(1+k, 5)
-		if testing.Short() {
-			step = 23
-		}
+		step := every{first: 1, short: 11, others: min(1+k, 5), othersShort: 23}.of(k)
 		for _, after := range moments {
 			t.Run(fmt.Sprintf("%s after=%t", s.name, after), func(t *testing.T) {
 				t.Parallel()

@@ -77,17 +77,7 @@ func TestPreflight(t *testing.T) {
 			r, d := w.plan()
 			w.fs.Advance(time.Hour)
 			s := w.session(r, d, func(o *check.Options) { o.Approved = &d; c.change(w, o) })
-			got, err := s.Preflight(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var codes []string
-			for _, p := range got {
-				codes = append(codes, p.Code)
-			}
-			if !slices.Equal(codes, c.want) {
-				t.Errorf("%v, want %v", got, c.want)
-			}
+			finds(t, s, c.want)
 		})
 	}
 }
@@ -175,17 +165,23 @@ func TestPreflightOfPlans(t *testing.T) {
 					c.change(w, o)
 				}
 			})
-			got, err := s.Preflight(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var codes []string
-			for _, p := range got {
-				codes = append(codes, p.Code)
-			}
-			if !slices.Equal(codes, c.want) {
-				t.Errorf("%v, want %v", got, c.want)
-			}
+			finds(t, s, c.want)
 		})
+	}
+}
+
+// finds demands the problems of a preflight, in their order.
+func finds(t *testing.T, s *check.Session, want []string) {
+	t.Helper()
+	got, err := s.Preflight(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, p := range got {
+		codes = append(codes, p.Code)
+	}
+	if !slices.Equal(codes, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -166,12 +166,16 @@ func TestHostile(t *testing.T) {
 		"replaced":   strings.Repeat("\ufffd", n/3),
 		"many items": minimal + "protect: [" + strings.Repeat("/a,", n/3) + "]\n",
 	} {
-		began := time.Now()
-		if _, err := Parse("policy.yaml", []byte(src)); err == nil || len(err.Error()) > 5000 {
-			t.Errorf("%s: %.5000v", name, err)
+		// A machine that is busy with other tests may take longer once, but not each time.
+		took := time.Hour
+		for try := 0; try < 3 && took > 5*time.Second; try++ {
+			began := time.Now()
+			if _, err := Parse("policy.yaml", []byte(src)); err == nil || len(err.Error()) > 5000 {
+				t.Errorf("%s: %.5000v", name, err)
+			}
+			took = min(took, time.Since(began))
 		}
-		// Under the race detector, where tests are short, all takes many times as long.
-		if took := time.Since(began); took > 5*time.Second && !testing.Short() {
+		if took > 5*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

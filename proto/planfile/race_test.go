@@ -1,0 +1,5 @@
+//go:build race
+
+package planfile
+
+func init() { raceDetector = true }
